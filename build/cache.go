@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 )
 
@@ -18,10 +20,16 @@ import (
 // again and make the same. Commits, times and other files have no part in it.
 //
 // Only what was built is kept: what failed is built anew each time. How it fails: as if nothing were kept. A file that is broken, too large or not one
-// of ours is no more than one that is not there, and what cannot be written is not kept. Several processes may use one directory.
+// of ours is no more than one that is not there, and what cannot be written is not kept. Several processes may use one directory; in one of them it is
+// for one job at a time.
 type Cache struct {
-	root *os.Root
+	dir  string
 	used time.Time // what is read or written now was used then
+
+	open    sync.Once
+	root    *os.Root // nil: nothing is kept
+	command string   // of the last job
+	program sum      // its hash
 }
 
 // Bounds of what is kept.
@@ -40,60 +48,64 @@ const (
 	block = 4 << 10
 )
 
-// OpenCache is the cache in a directory, which is made for the user alone; now is when it is used. It is nil, which keeps nothing, if the directory
-// cannot be made, or belongs to or may be changed by others.
-func OpenCache(dir string, now time.Time) *Cache {
-	if dir == "" || os.MkdirAll(dir, 0o700) != nil {
-		return nil
+// NewCache is the cache in a directory; now is when it is used. The directory is made for the user alone, when first something is built. One that cannot
+// be made, or that belongs to others or may be changed by them, keeps nothing.
+func NewCache(dir string, now time.Time) *Cache { return &Cache{dir: dir, used: now} }
+
+// ready reports whether anything is kept.
+func (c *Cache) ready() bool {
+	if c == nil {
+		return false
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil
-	}
-	info, err := root.Stat(".")
-	if err != nil || !private(info) {
-		_ = root.Close()
-		return nil
-	}
-	return &Cache{root, now}
+	c.open.Do(func() {
+		if c.dir == "" || os.MkdirAll(c.dir, 0o700) != nil {
+			return
+		}
+		root, err := os.OpenRoot(c.dir)
+		if err != nil {
+			return
+		}
+		if info, err := root.Stat("."); err != nil || !private(info) {
+			_ = root.Close()
+			return
+		}
+		c.root = root
+	})
+	return c.root != nil
 }
 
 // Close ends the use of the directory.
 func (c *Cache) Close() {
-	if c != nil {
+	if c == nil {
+		return
+	}
+	c.open.Do(func() {}) // it is not opened for this
+	if c.root != nil {
 		_ = c.root.Close()
 	}
 }
 
-// kept is what an entry made of a tree that gives these answers.
-type kept struct {
-	Asked   []question
-	Digest  sum
-	Objects []made
-	Text    []byte `json:",omitempty"`
-}
-
 // get is what is kept of an entry and holds for a tree.
-func (c *Cache) get(key sum, tree *answers) (kept, bool) {
-	if c == nil {
-		return kept{}, false
+func (c *Cache) get(key sum, tree *answers) (outcome, bool) {
+	if !c.ready() {
+		return outcome{}, false
 	}
-	for _, k := range c.read(key) {
-		if len(k.Asked) > 0 && tree.digest(k.Asked) == k.Digest {
+	for _, o := range c.read(key) {
+		if len(o.Asked) > 0 && o.keeps() && tree.digest(o.Asked) == o.Digest {
 			_ = c.root.Chtimes(fileOf(key), c.used, c.used)
-			return k, true
+			return o, true
 		}
 	}
-	return kept{}, false
+	return outcome{}, false
 }
 
 // put keeps what an entry made of a tree, before what it made of others.
 func (c *Cache) put(key sum, o outcome, tree *answers) {
 	// The child says to what it built by. Were that not the tree of who asks, the wrong one would be compared ever after.
-	if c == nil || o.Err != "" || len(o.Asked) == 0 || len(o.Asked) > maxAsked || tree.digest(o.Asked) != o.Digest {
+	if !c.ready() || !o.keeps() || len(o.Asked) == 0 || len(o.Asked) > maxAsked || tree.digest(o.Asked) != o.Digest {
 		return
 	}
-	all := []kept{{o.Asked, o.Digest, o.Objects, o.Text}}
+	all := []outcome{o}
 	for _, k := range c.read(key) {
 		if k.Digest != o.Digest && len(all) < maxTrees {
 			all = append(all, k)
@@ -110,7 +122,7 @@ func (c *Cache) put(key sum, o outcome, tree *answers) {
 func fileOf(key sum) string { return hex.EncodeToString(key[:]) }
 
 // read is what a file says; nothing, if it is not one that was written whole.
-func (c *Cache) read(key sum) (out []kept) {
+func (c *Cache) read(key sum) (out []outcome) {
 	name := fileOf(key)
 	if info, err := c.root.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() > maxKept {
 		return nil
@@ -150,7 +162,7 @@ func (c *Cache) write(key sum, text []byte) {
 
 // trim removes what was not used for the longest time, until the rest is no more than it may be.
 func (c *Cache) trim() {
-	if c == nil {
+	if !c.ready() {
 		return
 	}
 	dir, err := c.root.Open(".")
@@ -181,8 +193,23 @@ func (c *Cache) trim() {
 
 func onDisk(f fs.FileInfo) int64 { return (f.Size() + block - 1) / block * block }
 
-// identity is the hash of the program that builds: another one builds otherwise, as far as anybody knows. ok is false if it cannot be read.
-func identity(command []string) (id sum, ok bool) {
+// identity is the hash of the program that builds: another one builds otherwise, as far as anybody knows. ok is false if it cannot be read, or nothing is
+// kept. It is read once for a command: many jobs follow each other where each builds little.
+func (c *Cache) identity(command []string) (id sum, ok bool) {
+	if !c.ready() {
+		return id, false
+	}
+	if all := strings.Join(command, "\x00"); c.command != all {
+		program, ok := hashOf(command)
+		if !ok {
+			return id, false
+		}
+		c.program, c.command = program, all
+	}
+	return c.program, true
+}
+
+func hashOf(command []string) (id sum, ok bool) {
 	f, err := os.Open(command[0])
 	if err != nil {
 		return id, false

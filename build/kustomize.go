@@ -1,6 +1,7 @@
 package build
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,31 +40,43 @@ const maxErr = 2000
 // outcome is what a child says of an entry.
 type outcome struct {
 	Objects []made
-	Text    []byte `json:",omitempty"` // the manifests, if the entry asks for them
+	Text    []byte `json:",omitempty"`
 	Err     string `json:",omitempty"`
 	Remote  bool   `json:",omitempty"`
-	// All that the tree was asked for it, sorted, and the hash of its answers. Only of what was built, and of no more than is kept.
+	// All that the tree was asked for it, sorted, and the hash of its answers; none of what is not kept.
 	Asked  []question `json:",omitempty"`
 	Digest sum
 }
 
 // build builds one entry. Whatever goes wrong is said in the outcome.
 func (b *builder) build(e Entry) outcome {
-	u := b.undertake()
-	objects, text, err := u.objects(e)
-	if err != nil {
-		var remote *remoteError
-		text := strings.Join(strings.Fields(err.Error()), " ")
-		out := outcome{Err: strings.ToValidUTF8(text[:min(len(text), maxErr)], ""), Remote: errors.As(err, &remote) || strings.Contains(text, wordAway)}
-		if out.Remote && !e.Whole { // who asks for manifests has to know all of them
-			out.Objects = b.local(e)
-		}
-		return out
-	}
-	out := outcome{Objects: objects, Text: text}
-	if len(u.asked) <= maxAsked {
-		out.Asked = u.questions()
+	l := newLookup(b.tree)
+	out := b.made(l, e)
+	if out.keeps() && len(l.asked) <= maxAsked {
+		out.Asked = l.questions()
 		out.Digest = b.answers.digest(out.Asked)
+	}
+	return out
+}
+
+// keeps reports whether an outcome is kept: that an entry needs something from elsewhere stands in the tree as well as what it makes, while what failed
+// may be mended by more than the tree. Manifests with a Secret stay where they are: the file that it was made of may be in no repository.
+func (o *outcome) keeps() bool {
+	return (o.Err == "" || o.Remote) && !bytes.Contains(o.Text, []byte("\nkind: Secret\n"))
+}
+
+// made is what an entry makes of the tree that is asked.
+func (b *builder) made(l *lookup, e Entry) outcome {
+	u := undertaking{l, b.limits, newWalk(l, b.limits, b.texts)}
+	objects, text, err := u.objects(e)
+	if err == nil {
+		return outcome{Objects: objects, Text: text}
+	}
+	var remote *remoteError
+	short := strings.Join(strings.Fields(err.Error()), " ")
+	out := outcome{Err: strings.ToValidUTF8(short[:min(len(short), maxErr)], ""), Remote: errors.As(err, &remote) || strings.Contains(short, wordAway)}
+	if out.Remote && !e.Whole { // who asks for manifests has to know all of them
+		out.Objects = b.local(l, e)
 	}
 	return out
 }
@@ -73,11 +86,6 @@ type undertaking struct {
 	*lookup
 	limits Limits
 	walk   *walk
-}
-
-func (b *builder) undertake() *undertaking {
-	l := newLookup(b.tree)
-	return &undertaking{l, b.limits, newWalk(l, b.limits, b.texts)}
 }
 
 func (u *undertaking) objects(e Entry) (out []made, text []byte, err error) {

@@ -12,7 +12,7 @@ import (
 )
 
 // local builds what of an entry stands in the tree. It is not all that the entry makes, and where a patch is for an object from elsewhere nothing is built.
-func (b *builder) local(e Entry) (out []made) {
+func (b *builder) local(l *lookup, e Entry) (out []made) {
 	defer func() {
 		if recover() != nil {
 			out = nil // what is left is not known
@@ -22,7 +22,10 @@ func (b *builder) local(e Entry) (out []made) {
 		b.left = newBuilder(b.tree.local(), b.limits)
 	}
 	e.Components = slices.DeleteFunc(slices.Clone(e.Components), remote)
-	out, _, _ = b.left.undertake().objects(e)
+	// Of a file without what it lists from elsewhere nothing else is known than of the file: the questions are the same.
+	without := &lookup{b.left.tree, l.asked}
+	u := undertaking{without, b.limits, newWalk(without, b.limits, b.left.texts)}
+	out, _, _ = u.objects(e) // what is left of one that fails is not known
 	return out
 }
 

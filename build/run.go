@@ -127,8 +127,8 @@ func (r *run) plan() error {
 			known[key], r.tasks = t, append(r.tasks, t)
 			if r.answers == nil {
 				r.queue = append(r.queue, t)
-			} else if k, ok := r.Cache.get(key, r.answers); ok {
-				t.Objects, t.Text = k.Objects, k.Text
+			} else if o, ok := r.Cache.get(key, r.answers); ok {
+				t.outcome = o
 			} else {
 				r.queue = append(r.queue, t)
 			}
@@ -140,10 +140,7 @@ func (r *run) plan() error {
 
 // open gives the program that builds, and prepares the tree to be compared with what is kept, if anything is.
 func (r *run) open() sum {
-	if r.Cache == nil {
-		return sum{}
-	}
-	program, ok := identity(r.Command)
+	program, ok := r.Cache.identity(r.Command)
 	if !ok {
 		return sum{}
 	}
@@ -213,7 +210,7 @@ func (r *run) progress() {
 func (r *run) results() []Result {
 	out := make([]Result, len(r.of))
 	for i, t := range r.of {
-		out[i].Err, out[i].Remote, out[i].Text = t.Err, t.Remote, t.Text
+		out[i].Text, out[i].Err, out[i].Remote = t.Text, t.Err, t.Remote
 		for _, o := range t.Objects {
 			out[i].Objects = append(out[i].Objects, o.filled(r.Entries[i].Variables))
 		}

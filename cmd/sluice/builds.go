@@ -20,43 +20,20 @@ import (
 
 // builds is what a command builds entry points with; that of no fields keeps nothing and shows nothing.
 type builds struct {
-	cache string    // the directory where builds are kept; "": none
-	at    time.Time // when that is used
-	bar   io.Writer // where progress is shown; nil: nowhere
+	cache *build.Cache // where builds are kept; nil: nowhere
+	bar   io.Writer    // where progress is shown; nil: nowhere
 }
 
-func (e *env) builds() builds { return builds{e.cache, e.now(), e.bar} }
+func (e *env) builds() builds { return builds{e.cache, e.bar} }
 
-// buildCache is where the builds of this user are kept; "": the system does not say where such things belong.
-func buildCache() string {
+// buildCache is where the builds of this user are kept, if the system says where such things belong. Nothing is opened until something is built.
+func buildCache(now time.Time) *build.Cache {
 	dir, err := os.UserCacheDir()
 	if err != nil {
-		return ""
+		return nil
 	}
-	return filepath.Join(dir, "sluice", "builds")
+	return build.NewCache(filepath.Join(dir, "sluice", "builds"), now)
 }
-
-// builder builds the entry points of a tree that cannot be read, all of them in no more time than other builds have.
-func (b builds) builder(ctx context.Context, files fs.FS) func(string, *graph.Kustomization, []string) ([]byte, error) {
-	until := time.Now().Add(build.DefaultAll)
-	b.bar = nil // each is one build
-	return func(dir string, adds *graph.Kustomization, read []string) ([]byte, error) {
-		results, err := b.run(ctx, build.Job{
-			Tree: files, Files: read, Entries: []build.Entry{build.NewWhole(dir, adds)},
-			Limits: build.Limits{All: max(time.Until(until), time.Millisecond)},
-		})
-		if err != nil {
-			return nil, err
-		}
-		if results[0].Err != "" {
-			return nil, errors.New(results[0].Err)
-		}
-		return results[0].Text, nil
-	}
-}
-
-// wordApart is why an entry point is not built whose source is put together of several places of the tree.
-const wordApart = "its source puts together several places of the repository, which is traced and not built"
 
 // build makes the objects of some entry points. One whose path has a variable without a value is none, and of a guessed root it is not known what it
 // makes.
@@ -81,9 +58,6 @@ func (f treeGraph) build(ctx context.Context, entries []graph.Entry, limits buil
 			files[file] = true
 		}
 	}
-	if len(asked) == 0 {
-		return guessed, nil
-	}
 	results, err := f.builds.run(ctx, build.Job{Tree: f.files, Files: slices.Sorted(maps.Keys(files)), Entries: asked, Limits: limits})
 	if err != nil {
 		return nil, err
@@ -97,15 +71,31 @@ func (f treeGraph) build(ctx context.Context, entries []graph.Entry, limits buil
 	return append(out, guessed...), nil
 }
 
-// run builds a job with this program.
+// builder builds the entry points of a tree that cannot be read, all of them in no more time than other builds have.
+func (b builds) builder(ctx context.Context, files fs.FS) func(string, *graph.Kustomization, []string) ([]byte, error) {
+	b.bar = nil // each of them takes no time that anybody would see
+	until := time.Now().Add(build.DefaultAll)
+	return func(dir string, adds *graph.Kustomization, read []string) ([]byte, error) {
+		results, err := b.run(ctx, build.Job{
+			Tree: files, Files: read, Entries: []build.Entry{build.NewWhole(dir, adds)}, Limits: build.Limits{All: max(time.Until(until), time.Millisecond)},
+		})
+		if err != nil {
+			return nil, err
+		}
+		if results[0].Err != "" {
+			return nil, errors.New(results[0].Err)
+		}
+		return results[0].Text, nil
+	}
+}
+
+// run builds a job by this program.
 func (b builds) run(ctx context.Context, j build.Job) ([]build.Result, error) {
 	program, err := os.Executable()
-	if err != nil {
+	if err != nil || len(j.Entries) == 0 {
 		return nil, err
 	}
-	j.Command = []string{program, "build"}
-	j.Cache = build.OpenCache(b.cache, b.at)
-	defer j.Cache.Close()
+	j.Command, j.Cache = []string{program, "build"}, b.cache
 	if b.bar != nil {
 		j.Progress = func(done, all int) { fmt.Fprint(b.bar, progressLine(done, all)) }
 		defer fmt.Fprint(b.bar, "\r"+strings.Repeat(" ", progressWidth)+"\r")

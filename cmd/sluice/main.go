@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"github.com/sluicegate/sluice/build"
 	"github.com/sluicegate/sluice/config"
 )
 
@@ -31,12 +32,13 @@ func main() {
 	e := &env{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, now: time.Now,
 		colour: term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "",
-		cache:  buildCache(),
+		cache:  buildCache(time.Now()),
 	}
 	if term.IsTerminal(int(os.Stderr.Fd())) && !asksJSON(os.Args[1:]) {
 		e.bar = os.Stderr
 	}
 	code := run(ctx, e, os.Args[1:])
+	e.cache.Close()
 	stop()
 	os.Exit(code)
 }
@@ -46,9 +48,9 @@ type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	now            func() time.Time
-	colour         bool      // stdout is a terminal and NO_COLOR is not set
-	cache          string    // the directory where builds are kept; "": none
-	bar            io.Writer // where progress is shown; nil: nowhere
+	colour         bool         // stdout is a terminal and NO_COLOR is not set
+	cache          *build.Cache // where builds are kept; nil: nowhere
+	bar            io.Writer    // where progress is shown; nil: nowhere
 }
 
 // errNo is returned by a command whose answer is no: it has printed why.

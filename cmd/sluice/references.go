@@ -31,7 +31,7 @@ func (b builds) readGraph(ctx context.Context, roots []graph.Root, files fs.FS, 
 		return treeGraph{}, fmt.Errorf("the reference graph was not read: %w", err)
 	}
 	tree.Builder = b.builder(ctx, files)
-	f := treeGraph{files, tree, tree.Clusters(roots), b}
+	f := treeGraph{builds: b, files: files, tree: tree, clusters: tree.Clusters(roots)}
 	if bound := tree.Beyond(); bound != "" {
 		return f, fmt.Errorf("the reference graph was not read whole: %s", bound)
 	}
@@ -156,6 +156,9 @@ func (c change) moves(ctx context.Context, g *reach.Graph, read []treeGraph) ([]
 	return append(g.Moves(was, is, changes), g.Copies(held, was, is)...), err
 }
 
+// wordApart is why an entry point is not built whose source is put together of several places of the tree.
+const wordApart = "its source puts together several places of the repository, which is traced and not built"
+
 // referencesView is the JSON of what the reference graph shows of a tree.
 type referencesView struct {
 	Clusters []clusterRow `json:"clusters"`
@@ -175,12 +178,9 @@ type clusterRow struct {
 
 // consistency is what the reference graph of a tree shows, and what its entry points make, as far as that is asked for.
 func (f treeGraph) consistency(ctx context.Context, g *reach.Graph, policy *config.Policy, paths []string) ([]config.Note, *referencesView, error) {
-	var built []reach.Build
-	if levels := policy.Consistency; levels.Builds != config.LevelOff || levels.Duplicates != config.LevelOff {
-		var err error
-		if built, err = f.build(ctx, g.Entries(), build.Limits{All: checkTime}); err != nil {
-			return nil, nil, err
-		}
+	built, err := f.build(ctx, g.Needed(), build.Limits{All: checkTime})
+	if err != nil {
+		return nil, nil, err
 	}
 	view := &referencesView{Clusters: []clusterRow{}, Leaves: []string{}}
 	for _, c := range f.clusters {
