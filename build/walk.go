@@ -68,7 +68,7 @@ func (w *walk) unit(dir string, above []string) *unit {
 	}
 	u := &unit{err: errors.New(wordCycle)} // until it is known: who finds it so comes from below
 	w.units[dir] = u
-	file := w.lookup.kustomization(dir)
+	file := w.kustomization(dir)
 	content, err := w.content(file)
 	if u.err = err; err != nil {
 		return u
@@ -234,7 +234,7 @@ func (v *visit) below(ref, dir string) {
 	case slices.Contains(v.above, dir):
 		v.refuse(ref, errors.New(wordCycle))
 		return
-	case v.lookup.kustomization(dir) == "":
+	case v.kustomization(dir) == "":
 		v.refuse(ref, errors.New(wordNoBuild(dir)))
 		return
 	}
