@@ -171,15 +171,15 @@ func (t *Tree) holds(dir string) bool {
 	return slices.ContainsFunc(t.below[dir], t.holds)
 }
 
-// tops is the directories of Flux Kustomizations that no other one leads to.
+// tops is the directories of Flux Kustomizations that no other one leads to; of one that reads its own definition, the directory that it reads.
 func (t *Tree) tops(w *walk, all Objects) []Cluster {
-	read := map[string]bool{}
+	read, own := map[string]bool{}, map[*Kustomization]bool{}
 	for _, k := range all.Kustomizations {
 		if strings.Contains(k.Path, "$") || k.Path == "." || len(k.Path) > len(k.File) && strings.HasPrefix(k.Path, k.File) {
 			continue
 		}
 		for file := range w.result(k.Path, nil).edges {
-			if file != k.File || path.Dir(k.File) != k.Path {
+			if own[k] = own[k] || file == k.File; file != k.File {
 				read[file] = true
 			}
 		}
@@ -187,6 +187,9 @@ func (t *Tree) tops(w *walk, all Objects) []Cluster {
 	var out []Cluster
 	for _, k := range all.Kustomizations {
 		dir := path.Dir(k.File)
+		if own[k] {
+			dir = k.Path
+		}
 		inside := func(c Cluster) bool { return c.Path == dir || strings.HasPrefix(dir, c.Path+"/") || c.Path == "." }
 		if len(out) <= MaxClusters && !read[k.File] && !slices.ContainsFunc(out, inside) {
 			out = append(out, Cluster{Root: Root{Path: dir}, Found: wordTop, Place: k.Place, Guessed: true})

@@ -299,15 +299,33 @@ func shortValues(n *yaml.Node) {
 	var content []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		if variableName.FindString(key.Value) != key.Value {
-			continue // no variable is called so
-		}
-		if value.Kind != yaml.ScalarNode && value.Kind != yaml.AliasNode || len(value.Value) > 2*MaxAlias {
-			value = &yaml.Node{Kind: yaml.ScalarNode, Tag: tagLong, Line: value.Line}
+		named := variableName.FindString(key.Value) == key.Value
+		if !named || value.Kind != yaml.ScalarNode && value.Kind != yaml.AliasNode || len(value.Value) > 2*MaxAlias {
+			uses := variablesIn(value.Value)
+			if !named && uses == "" {
+				continue // no variable is called so
+			}
+			value = &yaml.Node{Kind: yaml.ScalarNode, Tag: tagLong, Value: uses, Line: value.Line}
 		}
 		content = append(content, key, value)
 	}
 	n.Content = content
+}
+
+// variablesIn is the variables of a text, each once: what it says changes with them. Of very many the first.
+func variablesIn(text string) string {
+	var out strings.Builder
+	for rest := text; out.Len() < 2*MaxAlias; {
+		i := strings.Index(rest, "${")
+		if i < 0 {
+			break
+		}
+		rest = rest[i+2:]
+		if v := "${" + variableName.FindString(rest) + "}"; len(v) > 3 && len(v) <= MaxAlias && !strings.Contains(out.String(), v) {
+			out.WriteString(v)
+		}
+	}
+	return out.String()
 }
 
 // keep takes every other key out of a section.

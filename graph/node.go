@@ -2,6 +2,7 @@ package graph
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"io"
 	"maps"
@@ -62,14 +63,21 @@ func field(text []byte, key string, is func(word string) bool) bool {
 		at += i
 		before, rest := at, text[at+len(key):]
 		at += len(key)
-		if before > 0 && !bytes.ContainsAny(text[before-1:before], "\n{, \t\r\f\"'-") && text[before-1] != 0xBF { // which a byte order mark ends with
+		if before > 0 && !bytes.ContainsAny(text[before-1:before], "\n{, \t\r\f\"'-") && text[before-1] < 0x80 { // which a byte order mark ends with, and line breaks of Unicode
 			continue
 		}
-		rest, colon := bytes.CutPrefix(bytes.TrimLeft(bytes.TrimLeft(rest, `"'`), space), []byte(":"))
+		rest = bytes.TrimLeft(bytes.TrimLeft(rest, `"'`), space)
+		if unusual(rest) {
+			return true
+		}
+		rest, colon := bytes.CutPrefix(rest, []byte(":"))
 		if !colon {
 			continue
 		}
 		rest = bytes.TrimLeft(rest, space)
+		if bytes.HasPrefix(rest, []byte("!!binary")) || bytes.HasPrefix(rest, []byte("!<")) {
+			return true
+		}
 		for range 4 { // tags and anchors
 			if len(rest) == 0 || rest[0] != '!' && rest[0] != '&' {
 				break
@@ -80,10 +88,7 @@ func field(text []byte, key string, is func(word string) bool) bool {
 			}
 			rest = bytes.TrimLeft(rest[end:], space)
 		}
-		if len(rest) > 0 && (rest[0] == '!' || rest[0] == '&') {
-			return true
-		}
-		if len(rest) > 0 && rest[0] == '*' {
+		if unusual(rest) || len(rest) > 0 && strings.ContainsRune("!&*|>", rune(rest[0])) {
 			return true
 		}
 		rest = bytes.TrimLeft(rest, `"'`)
@@ -98,6 +103,11 @@ func field(text []byte, key string, is func(word string) bool) bool {
 			return true
 		}
 	}
+}
+
+// unusual reports whether what stands between a key and its value, or where that begins, is more than space: who parses it knows what it is.
+func unusual(rest []byte) bool {
+	return len(rest) > 0 && (rest[0] == '#' || rest[0] == '\\' || rest[0] >= 0x80)
 }
 
 // parse takes a file apart and keeps what it has to say. What is wrong with it is a problem of the tree.
@@ -221,7 +231,22 @@ func parseDocument(text []byte) (root *yaml.Node, err error) {
 	if len(n.Content) != 1 || n.Content[0].Kind != yaml.MappingNode {
 		return nil, nil
 	}
+	if bytes.Contains(text, []byte("binary")) {
+		unpack(n.Content[0])
+	}
 	return expand(n.Content[0])
+}
+
+// unpack decodes what a document has in base64, as kustomize reads it.
+func unpack(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!binary" {
+		if text, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(n.Value), "")); err == nil {
+			n.Value, n.Tag = string(text), "!!str"
+		}
+	}
+	for _, child := range n.Content {
+		unpack(child)
+	}
 }
 
 // wide reports whether a section has more keys than patches are to look through.

@@ -118,7 +118,7 @@ func (t *Tree) roots(all Objects) []Cluster {
 		if i.URL == "" {
 			continue // it syncs nothing
 		}
-		c := Cluster{Root: Root{Path: i.Path, Branch: strings.TrimPrefix(i.Ref, "refs/heads/")}, URL: i.URL, Found: wordInstance, Place: i.Place, kind: cmp.Or(i.SourceKind, gitRepository)}
+		c := Cluster{Root: Root{Path: i.Path, Branch: i.branch()}, URL: i.URL, Found: wordInstance, Place: i.Place, kind: cmp.Or(i.SourceKind, gitRepository)}
 		if i.values {
 			c.Found = wordChartSync
 		}
@@ -195,6 +195,15 @@ func (t *Tree) synced(c *Cluster, i *Instance) {
 	if s := c.self.Source; now[1] != before[1] && s != nil {
 		c.URL, c.Branch = s.URL, s.Follows()
 	}
+}
+
+// branch is the branch that an instance syncs; "": none, as it syncs a tag or an artifact.
+func (i *Instance) branch() string {
+	branch, isBranch := strings.CutPrefix(i.Ref, "refs/heads/")
+	if cmp.Or(i.SourceKind, gitRepository) != gitRepository || !isBranch && strings.HasPrefix(i.Ref, "refs/") {
+		return ""
+	}
+	return branch
 }
 
 // namespace is where the Flux Operator makes objects: where the instance is.

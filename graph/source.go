@@ -3,7 +3,9 @@ package graph
 import (
 	"errors"
 	"path"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -503,7 +505,7 @@ func (w *walk) chartFiles(p piece, names []string) []string {
 // dependencies is the directories that a chart depends on.
 func (w *walk) dependencies(dir string) []string {
 	var out []string
-	for _, name := range []string{"Chart.yaml", "requirements.yaml"} {
+	for _, name := range []string{"Chart.yaml", "Chart.lock", "requirements.yaml", "requirements.lock"} {
 		file := path.Join(dir, name)
 		if w.tree.watch.look(file, false); !w.tree.files[file] || w.spent(1, 0) {
 			continue
@@ -536,13 +538,35 @@ func (w *walk) repositories(file string) []string {
 		w.tree.problem(Place{file, 1}, err.Error())
 		return nil
 	}
+	small(root)
 	var out []string
 	for _, n := range w.tree.list(&doc{place: Place{file, 1}, node: root}, "dependencies") {
+		small(n)
 		if at, local := strings.CutPrefix(scalar(at(n, "repository")), "file://"); local {
-			out = append(out, at)
+			at, _, _ = strings.Cut(at, "#")
+			at, _, _ = strings.Cut(at, "?")
+			out = append(out, unescaped(at))
 		}
 	}
 	return out
+}
+
+// small writes the keys of a section in small letters: Helm takes them however they are written.
+func small(n *yaml.Node) {
+	for i := 0; n != nil && n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		n.Content[i].Value = strings.ToLower(n.Content[i].Value)
+	}
+}
+
+// percent is a byte in a URL.
+var percent = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+
+// unescaped is a path of a URL with its bytes as they are.
+func unescaped(p string) string {
+	return percent.ReplaceAllStringFunc(p, func(s string) string {
+		c, _ := strconv.ParseUint(s[1:], 16, 8)
+		return string([]byte{byte(c)})
+	})
 }
 
 // within is the files of directories, and those of some others that there are.

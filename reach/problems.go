@@ -156,9 +156,12 @@ func (g *Graph) nothing(built []Build) []config.Note {
 	for _, b := range built {
 		said[key(b.Entry)] = b.failed() && g.policy.Consistency.Builds == config.LevelHold
 	}
+	for _, e := range g.trees[0].entries { // applied by several, it stands here for each
+		said[key(e.Entry)] = said[key(e.Entry)] || len(e.Files()) > 0
+	}
 	var c causes
 	for _, e := range g.trees[0].entries {
-		if isLive(e.releases) || e.elsewhere || len(e.Files()) > 0 || said[key(e.Entry)] {
+		if isLive(e.releases) || e.elsewhere || said[key(e.Entry)] {
 			continue
 		}
 		why := readsNothing(e.Entry)

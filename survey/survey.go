@@ -252,7 +252,7 @@ func (s *survey) findBranches() {
 				continue
 			case known >= 0:
 				s.branches[known].clusters = append(s.branches[known].clusters, c.Name)
-			case len(k.Files()) == 0:
+			case len(k.Files()) == 0 && !strings.Contains(k.Path, "${"):
 				s.note(noteElsewhere, at, b)
 				continue
 			case len(s.branches) >= config.MaxBranches/2:

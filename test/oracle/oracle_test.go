@@ -162,6 +162,9 @@ func (r *report) sound(t *testing.T) {
 	if n := r.stats["errors of check"]; n > all/2 {
 		t.Errorf("%d of %d trees are errors of check: they ask nothing", n, all)
 	}
+	if n := r.stats["error builds"]; n > 0 {
+		t.Errorf("in %d trees kustomize makes something else than the graph reads", n)
+	}
 	for _, feature := range features {
 		if r.had[feature] == 0 && !slices.Contains(without, feature) {
 			t.Errorf("no tree with the feature %s was asked about: in each of them check finds an error", feature)
