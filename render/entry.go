@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"slices"
@@ -22,12 +23,19 @@ func (in Input) entry(k *graph.Kustomization, to side, windowed func(*graph.Kust
 	case err != nil:
 		doc, out.Notes = made(k), []string{wordMade}
 	}
-	put(doc, k.Namespace, "metadata", "namespace")
-	put(doc, "./"+strings.TrimPrefix(k.Path, "."), "spec", "path")
-	put(doc, "GitRepository", "spec", "sourceRef", "kind")
-	put(doc, to.Name, "spec", "sourceRef", "name")
-	if to.Namespace != k.Namespace || get(doc, "spec", "sourceRef", "namespace") != nil {
-		put(doc, to.Namespace, "spec", "sourceRef", "namespace")
+	// What stands there stays, with its variables: another cluster may share it, and patches come after it.
+	if get(doc, "metadata", "namespace") == nil {
+		put(doc, k.Namespace, "metadata", "namespace")
+	}
+	if get(doc, "spec", "path") == nil {
+		put(doc, "./"+strings.TrimPrefix(k.Path, "."), "spec", "path")
+	}
+	if r := k.SourceRef; r.Kind != "GitRepository" || r.Name != to.Name || cmp.Or(r.Namespace, k.Namespace) != to.Namespace || get(doc, "spec", "sourceRef") == nil {
+		put(doc, "GitRepository", "spec", "sourceRef", "kind")
+		put(doc, to.Name, "spec", "sourceRef", "name")
+		if to.Namespace != k.Namespace || get(doc, "spec", "sourceRef", "namespace") != nil {
+			put(doc, to.Namespace, "spec", "sourceRef", "namespace")
+		}
 	}
 	held := windowed(k)
 	if held && k.Suspend.Set() {

@@ -35,8 +35,7 @@ func Flux(in Input, fixed, otherwise string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	owners := owners(in.Policy, in.Clusters)
-	shared := map[string]int{} // clusters of a branch
+	owners, shared, docs := owners(in.Policy, in.Clusters), map[string]int{}, documents{} // shared: clusters of a branch
 	var views []fluxView
 	for _, c := range in.Clusters {
 		v, err := in.cluster(c, owners, fixed, otherwise)
@@ -46,6 +45,7 @@ func Flux(in Input, fixed, otherwise string) ([]byte, error) {
 		for _, s := range v.Windowed {
 			shared[s.Branch]++
 		}
+		docs.count(c, v)
 		if in.wanted(c) {
 			views = append(views, v)
 		}
@@ -54,12 +54,44 @@ func Flux(in Input, fixed, otherwise string) ([]byte, error) {
 		if b.Len() > 0 {
 			b.WriteString("---\n")
 		}
+		docs.keep(&v)
 		v.Shared = slices.ContainsFunc(v.Windowed, func(s side) bool { return shared[s.Branch] > 1 })
 		if err := fluxTemplate.Execute(&b, v); err != nil {
 			return nil, err
 		}
 	}
 	return b.Bytes(), nil
+}
+
+// documents counts how often a document is used, and how often with one text: its place with or without that.
+type documents map[string]int
+
+func (d documents) count(c graph.Cluster, v fluxView) {
+	for _, s := range c.Sources {
+		d[s.String()]++
+	}
+	for _, k := range c.Kustomizations {
+		d[k.String()]++
+	}
+	for _, s := range v.sides() {
+		for _, e := range s.Entries {
+			d[e.Place+e.Text]++
+		}
+	}
+}
+
+// keep says of what clusters share that it stays, where they do not need the same.
+func (d documents) keep(v *fluxView) {
+	for _, s := range v.sides() {
+		if s.Place != "" && d[s.Place] > 1 {
+			s.Kept = s.Place
+		}
+		for i := range s.Entries {
+			if e := &s.Entries[i]; e.Place != "" && d[e.Place] > d[e.Place+e.Text] {
+				e.Notes = append(e.Notes, wordShared)
+			}
+		}
+	}
 }
 
 // fluxView is one cluster for the template.
@@ -93,6 +125,15 @@ type entry struct {
 	Place           string
 	Notes           []string
 	Text            string
+}
+
+// sides is both sides' sources.
+func (v *fluxView) sides() []*side {
+	out := []*side{&v.Live}
+	for i := range v.Windowed {
+		out = append(out, &v.Windowed[i])
+	}
+	return out
 }
 
 // cluster is what is to be written for one cluster.

@@ -172,6 +172,49 @@ func TestMixed(t *testing.T) {
 	}
 }
 
+// TestShared: a definition that two clusters share stays as it stands, with its variables. Where they need different ones that is said. So does a
+// source that both have.
+func TestShared(t *testing.T) {
+	const sync = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: all, namespace: flux-system}\n" +
+		"spec: {path: ./shared, postBuild: {substitute: {cluster: CLUSTER, source: fleet}}, sourceRef: {kind: GitRepository, name: fleet}}\n---\n" + sourceText
+	rw := strings.NewReplacer("name: fleet", "name: moved", "branch: main", "branch: \"rw/${cluster}\"").Replace(sourceText)
+	tree := fstest.MapFS{
+		"shared/apps.yaml": {Data: []byte(strings.NewReplacer("./apps", "./apps/${cluster}", "name: fleet", "name: \"${source}\"", ", namespace: flux-system", "").Replace(entryText) +
+			"  targetNamespace: x\n")},
+		"shared/kustomization.yaml": {Data: []byte("namespace: flux-system\nresources: [apps.yaml, rw.yaml]\n")},
+		"shared/rw.yaml":            {Data: []byte(rw)},
+	}
+	for _, c := range []string{"a", "b"} {
+		tree["clusters/"+c+"/all.yaml"] = &fstest.MapFile{Data: []byte(strings.Replace(sync, "CLUSTER", c, 1))}
+		tree["apps/"+c+"/web.yaml"] = &fstest.MapFile{Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n")}
+	}
+	branch := func(name string) string { return "  - {name: rw/" + name + ", from: main, window: cluster-1}\n" }
+	rule := func(name string) string {
+		return "    - {paths: [\"apps/" + name + "/**\"], release: {branches: [rw/" + name + "]}}\n"
+	}
+	both := head + "branches:\n" + branch("a") + branch("b") + "layout:\n  rules:\n" + rule("a") + rule("b")
+	for rules, said := range map[string]bool{both: false, strings.Replace(both, rule("b"), "", 1): true} {
+		out, err := Flux(input(t, rules, tree), "https://github.com/acme/fleet", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "# GitRepository flux-system/moved stays as it is (shared/rw.yaml:1). It must follow rw/a."; !strings.Contains(string(out), want) {
+			t.Errorf("want %s\n%s", want, out)
+		}
+		entries := 0
+		for _, o := range decoded(t, out) {
+			if spec, _ := o["spec"].(map[string]any); spec["targetNamespace"] == "x" {
+				if entries++; spec["path"] != "./apps/${cluster}" {
+					t.Errorf("%v", spec)
+				}
+			}
+		}
+		if (entries == 1) != said || strings.Contains(string(out), wordShared) != said {
+			t.Errorf("%d, want the note: %t\n%s", entries, said, out)
+		}
+	}
+}
+
 // TestHostile: whatever a tree is made of, what comes out is YAML, names nothing that Kubernetes refuses, and its texts stay texts.
 func TestHostile(t *testing.T) {
 	for name, tree := range map[string]fstest.MapFS{

@@ -87,6 +87,7 @@ const (
 	wordSuspend   = "suspend is removed: the branch holds it."
 	wordReady     = "readyExpr: of what is live only that it was applied once; otherwise a live change that reconciles or fails would close the window."
 	wordAssumed   = "No manifest of it is in Git: its name is the directory's."
+	wordShared    = "Other clusters use this document, too, and need another one: leave it as it stands, and set what is different by a patch of this cluster."
 	wordMade      = "Its document could not be taken over as it stands; only what is known of it is here. Compare."
 )
 
