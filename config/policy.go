@@ -154,6 +154,9 @@ type Note struct {
 	Way           []any
 }
 
+// String is what it is about, and the message.
+func (n Note) String() string { return pathOf(n.Way) + n.Message }
+
 // Severity reports whether a finding makes the file invalid.
 type Severity string
 

@@ -23,7 +23,7 @@ func (g *Graph) Check(built []Build, paths []string) []config.Note {
 	notes = append(notes, at(levels.Builds, g.builds(built))...)
 	notes = append(notes, at(levels.Enforced, g.enforced())...)
 	notes = append(notes, g.Unfollowed(g.policy.Branches)...)
-	notes = append(notes, g.nothing(built)...)
+	notes = append(notes, g.Nothing(built)...)
 	notes = append(notes, g.unmatched()...)
 	return append(notes, g.definitions()...)
 }

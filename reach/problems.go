@@ -137,9 +137,9 @@ func (g *Graph) Problems(all []graph.Problem, built []Build) []config.Note {
 	return append(notes, c.notes(likeIt, likeThem)...)
 }
 
-// nothing is what the policy says of entry points that are not there, and windowed entry points that read nothing: what they were to hold is
+// Nothing is what the policy says of entry points that are not there, and windowed entry points that read nothing: what they were to hold is
 // held by nobody. One that cannot be built is said to be so.
-func (g *Graph) nothing(built []Build) []config.Note {
+func (g *Graph) Nothing(built []Build) []config.Note {
 	level := config.LevelWarn
 	if g.policy.Flux {
 		level = config.LevelHold

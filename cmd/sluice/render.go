@@ -27,9 +27,9 @@ ConfigMap, and a Deployment, or with --kind CronJob a CronJob that runs each min
 Held are the Flux Kustomizations whose source tracks a windowed branch, and those of whose files every one is windowed. What is windowed
 in part is named in a comment.
 
-Exit codes: 0 fine; 1 a manifest in Git sets suspend of a Kustomization that is held, which Flux would restore, or with flux: true part
-of the tree was not read, so that something may be missing (the manifests are printed, with the place); 2 the call, the file or DIR is
-unusable.`
+Exit codes: 0 fine; 1 a manifest in Git sets suspend of a Kustomization that is held, which Flux would restore, or with flux: true something
+may be missing, as part of the tree was not read, or something windowed reads no file (the manifests are printed, and stderr says what);
+2 the call, the file or DIR is unusable.`
 
 const renderFluxHelp = `Prints for each cluster of DIR (default: the current directory) the GitRepositories of the live and of each windowed side, its Flux
 Kustomizations with the source that is theirs, and the Receiver, Provider and Alert that connect them with the forge: what
@@ -37,8 +37,8 @@ docs/windowed-branches.md sets up by hand. Documents of Flux Kustomizations stay
 
 The repository's URL is that of the cluster's root in the tree, else the remote origin of DIR; --url wins over both.
 
-Exit codes: 0 fine; 1 with flux: true part of the tree was not read, so that something may be missing (the manifests are printed, with
-the place); 2 the call, the file, DIR or the URL is unusable.`
+Exit codes: 0 fine; 1 with flux: true something may be missing, as part of the tree was not read, or something windowed reads no file (the
+manifests are printed, and stderr says what); 2 the call, the file, DIR or the URL is unusable.`
 
 // renderCall is what somebody asks `sluice render`.
 type renderCall struct {
@@ -139,10 +139,11 @@ func newRenderFluxCommand(e *env) *cobra.Command {
 // whole reports whether nothing of what is windowed may be missing in what is printed, and says what is not known.
 func (e *env) whole(in render.Input) bool {
 	out := true
-	for _, n := range reach.New(in.Policy, in.Clusters).Hidden(nil) {
+	g := reach.New(in.Policy, in.Clusters)
+	for _, n := range append(g.Nothing(nil), g.Hidden(nil)...) {
 		if n.Level == config.LevelHold {
 			out = false
-			fmt.Fprintln(e.stderr, "sluice: "+n.Message)
+			fmt.Fprintln(e.stderr, "sluice: "+n.String())
 		}
 	}
 	return out

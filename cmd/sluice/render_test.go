@@ -85,6 +85,30 @@ func TestSuspendInGit(t *testing.T) {
 	}
 }
 
+// TestRenderReadsNothing: what is windowed and reads nothing may be missing in the manifests, and so may what an entry was to match.
+func TestRenderReadsNothing(t *testing.T) {
+	const variable = "sluice: flux-system/apps-rw of one is windowed and reads no file: the value of WHERE is not known from the tree, so it holds nothing\n"
+	const unmatched = "sluice: layout.entrypoints#2.where: matches no Flux Kustomization and no root in the tree, so it holds nothing\n"
+	more := boundedFile + "    - {where: flux-system/gone, release: nights}\n"
+	for name, c := range map[string]struct {
+		path, file, want string
+	}{
+		"fine":                  {"./apps/rw", boundedFile, ""},
+		"a variable":            {"./apps/${WHERE}", boundedFile, variable},
+		"an entry":              {"./apps/rw", more, unmatched},
+		"both":                  {"./apps/${WHERE}", more, unmatched + variable},
+		"no more than warnings": {"./apps/${WHERE}", more + "consistency: {followed: warn}\n", ""},
+	} {
+		dir := bounded(t, map[string]string{".github/sluice.yaml": c.file, "clusters/one/apps.yaml": entryOf("apps-rw", c.path, "")})
+		for _, call := range [][]string{{"suspend", "--image", "x"}, {"flux"}} {
+			stdout, stderr, code := sluice(append(append([]string{"render"}, call...), dir)...)
+			if code != min(len(c.want), 1) || stderr != c.want || stdout == "" {
+				t.Errorf("%s, %s: code %d, says %s", name, call[0], code, stderr)
+			}
+		}
+	}
+}
+
 // TestImageTag: a release has an image of its version; what was built otherwise has none.
 func TestImageTag(t *testing.T) {
 	for version, want := range map[string]string{"v1.2.3": "v1.2.3", "v0.0.0-20261122160000-abcdef123456+dirty": "VERSION", "(devel)": "VERSION", "": "VERSION"} {
