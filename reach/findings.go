@@ -316,9 +316,12 @@ func (g *Graph) enforced() []config.Note {
 			if !p.Fits(e.Cluster.Name, names(e.Entry)...) {
 				continue
 			}
-			branch := cmp.Or(e.Cluster.Branch, wordDefaultBranch)
+			branch := rootBranch(e.Cluster)
 			if !e.elsewhere {
 				branch = cmp.Or(e.Branch(), branch)
+			}
+			if branch == "" {
+				break
 			}
 			c.add(strconv.Itoa(i)+branch, func() (config.Note, string) {
 				return config.Note{Code: codeEnforced, Message: wordEnforced(branch, why), Way: []any{"layout", "entrypoints", i}}, wordEntry(e.Entry)

@@ -116,6 +116,36 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestFixedRoot: a root that follows a tag or a commit gets nothing that is merged, so that nobody has to hold it; what follows a branch there does.
+func TestFixedRoot(t *testing.T) {
+	const entries = "layout:\n  flux: true\n  unmatched: weekend\n  entrypoints:\n    - {where: flux-system/held, release: weekend}\n    - {cluster: prod, where: clusters/prod, release: weekend}\n"
+	const zones = "version: 1\nmode: observe\ntimezone: UTC\nwindows:\n  weekend: {open: \"0 6 * * SAT\", duration: 24h}\n"
+	const at = "warn enforced [layout entrypoints %d]: windowed here, but what is merged to %s arrives at once, because mode: observe holds no pull request: %s"
+	held := fmt.Sprintf(at, 0, "main", "flux-system/held of prod")
+	for name, c := range map[string]struct {
+		root, source, more string
+		want               []string
+	}{
+		"a branch":              {root: "branch: main", source: "flux-system", want: []string{fmt.Sprintf(at, 1, "main", "the root of prod"), held}},
+		"a tag":                 {root: "tag: v1", source: "flux-system"},
+		"versions":              {root: "semver: '>=1'", source: "flux-system"},
+		"a commit":              {root: "commit: abc", source: "flux-system"},
+		"a name":                {root: "name: refs/tags/v1", source: "flux-system"},
+		"a branch beside a tag": {root: "tag: v1", source: "own", want: []string{held}},
+		"a root that is named":  {root: "tag: v1", source: "flux-system", more: "clusters: [{name: prod, path: clusters/prod}]\n"},
+		"a branch that is not followed": {root: "tag: v1", source: "flux-system", more: "branches: [{name: rw, from: main, window: weekend}]\n", want: []string{
+			"hold branch-unfollowed [branches 0 name]: no cluster tracks rw, so it holds nothing: prod follows no branch; set spec.ref.branch: rw in the GitRepository of what it is to hold, or remove the entry",
+		}},
+	} {
+		p := parse(t, zones+entries+c.more)
+		tree := "-- clusters/prod/flux-system/gotk-sync.yaml --\n" + sourceObject("GitRepository", "flux-system", "{"+fleet+", ref: {"+c.root+"}}") + ks("flux-system", "./clusters/prod", "flux-system") +
+			"-- clusters/prod/held.yaml --\n" + gitRepository("own", "main") + ks("held", "./apps", c.source) + "-- apps/a.yaml --\n" + configMap
+		if diff := cmp.Diff(c.want, listing(New(p, clusters(t, p, tree)).Check(nil, nil))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 // TestNoRoot: where there is no cluster nothing is known to be read, and `flux: true` is wrong.
 func TestNoRoot(t *testing.T) {
 	p := parse(t, "version: 1\nlayout: {flux: true}\n")

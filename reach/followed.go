@@ -78,7 +78,7 @@ func (f *following) add(c *graph.Cluster) {
 		f.unclear = true
 		return
 	}
-	root := cmp.Or(c.Branch, wordDefaultBranch)
+	root := rootBranch(c)
 	branches := []string{root}
 	f.used[root] = true
 	for _, s := range c.Sources {
@@ -100,7 +100,19 @@ func (f *following) add(c *graph.Cluster) {
 	made := func(l graph.Leaf) bool { return l.Kind == graph.LeafResourceSet }
 	f.unclear = f.unclear || slices.ContainsFunc(c.Kustomizations, elsewhere) || slices.ContainsFunc(c.Leaves, made)
 	slices.Sort(branches)
-	f.clusters = append(f.clusters, clusterFollows{c.Name, slices.Compact(branches)})
+	if branches = slices.Compact(branches); branches[0] == "" {
+		branches = branches[1:]
+	}
+	f.clusters = append(f.clusters, clusterFollows{c.Name, branches})
+}
+
+// rootBranch is the branch that a cluster's root follows, in words where it is not known; "": it follows a tag or a commit, so that nothing that is merged
+// reaches it.
+func rootBranch(c *graph.Cluster) string {
+	if c.Branch == "" && slices.ContainsFunc(c.Roots(), func(k *graph.Kustomization) bool { return k.Source != nil && k.Source.Follows() == "" }) {
+		return ""
+	}
+	return cmp.Or(c.Branch, wordDefaultBranch)
 }
 
 // fluxSystem is what a bootstrap calls the source that a cluster is read from.

@@ -1,6 +1,7 @@
 package reach
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -351,7 +352,7 @@ func wordFollows(clusters []clusterFollows) string {
 	var order []string
 	by := map[string][]string{}
 	for _, c := range clusters {
-		branches := andMore(c.branches, maxFollows)
+		branches := cmp.Or(andMore(c.branches, maxFollows), "no branch")
 		if by[branches] == nil {
 			order = append(order, branches)
 		}
