@@ -199,6 +199,26 @@ func TestEvidence(t *testing.T) {
 			"one/apps/a.yaml two/apps/a.yaml", "", "",
 		},
 		{
+			"lists that lead to a definition, or to what it refers to", func() map[string]string {
+				texts := two("", "")
+				texts["clusters/one/apps.yaml"] = kustomization("ks", "./ks", "main") + kustomization("charts", "./charts", "main") + jobs("window", "flux VERB ks apps")
+				texts["ks/kustomization.yaml"] = "resources: [group, live.yaml]\n"
+				texts["ks/live.yaml"] = kustomization("live", "./live", "main")
+				texts["ks/group/kustomization.yaml"] = "resources: [apps.yaml]\n"
+				texts["ks/group/apps.yaml"] = kustomization("apps", "./one/apps", "main")
+				texts["charts/kustomization.yaml"] = "resources: [oci.yaml, unused]\n"
+				texts["charts/oci.yaml"] = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: chart, namespace: a}\nspec: {url: oci://example.com/chart}\n"
+				texts["charts/unused/kustomization.yaml"] = "resources: [a.yaml]\n"
+				texts["one/apps/release.yaml"] = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a, namespace: a}\nspec: {chartRef: {kind: OCIRepository, name: chart}}\n"
+				texts["one/.sourceignore"] = "x.yaml\n"
+				texts["live/more.yaml"] = "kind: List\nitems: {{ broken }\n"
+				cm(texts, "live/a.yaml", "charts/unused/a.yaml")
+				return texts
+			}(),
+			"one/apps/release.yaml ks/group/apps.yaml ks/group/kustomization.yaml ks/kustomization.yaml charts/oci.yaml charts/kustomization.yaml one/.sourceignore live/more.yaml",
+			"live/a.yaml ks/live.yaml charts/unused/kustomization.yaml charts/unused/a.yaml", "",
+		},
+		{
 			"never open together", func() map[string]string {
 				texts := map[string]string{}
 				for i, name := range []string{"one", "two"} {

@@ -97,15 +97,14 @@ func (h holder) held(k *graph.Kustomization) needs {
 }
 
 // findNeeds sums up what each file needs: the union over the entry points that read it. What a root reads itself, and the files that
-// change a windowed entry point otherwise, are applied from the branch that Flux follows, at once: they need the window, not the branch.
+// change a windowed entry point otherwise, or lead to what does, are applied from the branch that Flux follows, at once: they need the window, not the
+// branch.
 func (s *survey) findNeeds() {
 	s.needs = map[string]needs{}
 	for _, c := range s.clusters {
 		holder, holds := s.holderOf(c), map[string]bool{} // holds: windows of this cluster
-		define, influences := map[string]bool{}, map[*graph.Kustomization][]graph.Influence{}
-		for _, i := range c.Influences() {
-			influences[i.Of.Kustomization] = append(influences[i.Of.Kustomization], i)
-		}
+		defining := holder.definitions()
+		define := map[string]bool{}
 		for _, k := range c.Kustomizations {
 			h := holder.held(k)
 			for _, w := range s.windowsOfNeeds(h) {
@@ -122,10 +121,8 @@ func (s *survey) findNeeds() {
 				s.note(noteSuspend,
 					k.Suspend.Place, k.Name, k.Suspend.Value)
 			}
-			for _, i := range influences[k] {
-				if by := i.By.Kustomization; by == nil || !holder.held(by).equal(h) {
-					define[i.File] = true
-				}
+			for _, file := range defining(k, h) {
+				define[file] = true
 			}
 		}
 		if holder.window != "" {
@@ -137,7 +134,43 @@ func (s *survey) findNeeds() {
 		}
 		s.need(root, c.RootFiles()...)
 		s.need(root, slices.Sorted(maps.Keys(define))...)
+		for _, e := range c.Entries() { // what is windowed may be defined by what was not understood
+			if s.need(root, e.Unread()...); len(e.Unsure()) > 0 {
+				s.need(root, slices.Concat(e.Files(), e.Way())...)
+			}
+		}
 		s.absent(holder)
+	}
+}
+
+// definitions gives what a cluster's Kustomization that is held is, made of and read by: files that others apply and that change it, those that lead to them, and
+// those by which Flux leaves files out. What is held as it is comes with it.
+func (h holder) definitions() func(*graph.Kustomization, needs) []string {
+	influences, readers := map[*graph.Kustomization][]graph.Influence{}, map[string][]needs{}
+	for _, i := range h.cluster.Influences() {
+		influences[i.Of.Kustomization] = append(influences[i.Of.Kustomization], i)
+	}
+	for _, k := range h.cluster.Kustomizations {
+		held := h.held(k)
+		for _, file := range k.Files() {
+			readers[file] = append(readers[file], held)
+		}
+	}
+	return func(k *graph.Kustomization, held needs) []string {
+		e := graph.Entry{Cluster: &h.cluster, Kustomization: k}
+		leads := e.Way()
+		for _, r := range e.Refs() {
+			leads = append(leads, e.Leads(r)...)
+		}
+		out := slices.DeleteFunc(leads, func(file string) bool {
+			return !slices.ContainsFunc(readers[file], func(n needs) bool { return !n.equal(held) })
+		})
+		for _, i := range influences[k] {
+			if by := i.By.Kustomization; by == nil || !h.held(by).equal(held) {
+				out = append(out, i.File)
+			}
+		}
+		return append(out, e.Ignores()...)
 	}
 }
 
