@@ -254,6 +254,7 @@ func (e *env) readPolicyFile(ctx context.Context, dir, file string) ([]byte, str
 	if err := isDirectory(dir); err != nil {
 		return nil, file, err
 	}
+	named := file != ""
 	switch file {
 	case standardInput:
 		data, err := readUnlessDone(ctx, e.stdin, wordStandardInput)
@@ -266,6 +267,9 @@ func (e *env) readPolicyFile(ctx context.Context, dir, file string) ([]byte, str
 		}
 	}
 	f, err := os.Open(file)
+	if below := belowRoot(dir); errors.Is(err, fs.ErrNotExist) && !named && below != nil {
+		return nil, file, fmt.Errorf("%w; %w", err, below)
+	}
 	if err != nil {
 		return nil, file, err
 	}
@@ -281,6 +285,23 @@ func isDirectory(dir string) error {
 		err = fmt.Errorf("%s is not a directory", dir)
 	}
 	return err
+}
+
+// errBelowRoot says that a directory lies in a repository and is not its root. What is read and written counts at the root alone.
+var errBelowRoot = errors.New("is not the root of its repository")
+
+// belowRoot is errBelowRoot with the root, or nil.
+func belowRoot(dir string) error {
+	own, _ := filepath.Abs(dir) // without a working directory nothing is above it
+	for at := own; ; at = filepath.Dir(at) {
+		_, err := os.Lstat(filepath.Join(at, ".git"))
+		switch {
+		case at == own && err == nil, err != nil && at == filepath.Dir(at):
+			return nil
+		case err == nil:
+			return fmt.Errorf("%s %w, which is %s", shown(dir), errBelowRoot, shown(at))
+		}
+	}
 }
 
 // readUnlessDone is readPolicy of what may have nobody at its other end. What still reads when the context ends goes with the process.

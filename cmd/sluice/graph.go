@@ -122,6 +122,8 @@ func (e *env) lookAtGraph(ctx context.Context, call graphCall) (graphLook, error
 	switch {
 	case err == nil:
 		roots = policy.Clusters
+	case errors.Is(err, errBelowRoot):
+		return graphLook{}, belowRoot(call.dir)
 	case call.file != "" || !errors.Is(err, fs.ErrNotExist):
 		return graphLook{}, err
 	}

@@ -25,7 +25,7 @@ with the schedules that patches give them; and schedules of the Flux Operator. E
 could not understand stands in the file as comments.
 
 The file says ` + "`mode: observe`" + `: statuses say what would be held, and nothing is held. It passes ` + "`sluice check`" + `; where none would, nothing is
-written. Nothing is fetched. A file that is there is not overwritten without --force.
+written. Nothing is fetched. A file that is there is not overwritten without --force. In a clone DIR is its root, where alone the file counts.
 
 Exit codes: 0 fine; 1 nothing was written, because it would not pass, or because the tree has nothing of Flux; 2 the call or the directory is
 unusable.`
@@ -79,7 +79,11 @@ func (e *env) init(ctx context.Context, call initCall) error {
 	if call.file != "" {
 		target = call.file
 	}
-	if _, err := os.Lstat(target); err == nil && call.file != standardInput && !call.force {
+	_, err := os.Lstat(target)
+	if below := belowRoot(call.dir); err != nil && call.file == "" && below != nil {
+		return below
+	}
+	if err == nil && call.file != standardInput && !call.force {
 		return fmt.Errorf("%s is there already; --force overwrites it", shown(target))
 	}
 	view, err := e.draft(ctx, call.dir)

@@ -39,6 +39,48 @@ func TestInitShapes(t *testing.T) {
 	})
 }
 
+// TestBelowRoot: in a directory of a clone, which no command can take for the repository, each says where the root is. One with a file of its own is a
+// repository for itself, as a sample is.
+func TestBelowRoot(t *testing.T) {
+	root := fluxtrees.Dir(t, "windows-rw")
+	gitOut(t, root, "init", "-q")
+	t.Chdir(filepath.Join(root, "clusters"))
+	root, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root = filepath.Dir(root)
+	const missing = "open .github/sluice.yaml: no such file or directory; "
+	for call, before := range map[string]string{
+		"init": "", "init .": "", "graph": "", "check": missing, "render suspend": missing, "render flux": missing, "classify a": missing, "windows": missing,
+	} {
+		want := "sluice: " + before + ". is not the root of its repository, which is " + root + "\n"
+		if stdout, stderr, code := sluice(strings.Fields(call)...); code != 2 || stderr != want || stdout != "" {
+			t.Errorf("%s: code %d, says %q, want %q", call, code, stderr, want)
+		}
+	}
+	if stdout, _, _ := sluice("check", "--json"); !strings.Contains(stdout, config.CodeMissingFile) {
+		t.Error(stdout)
+	}
+	if stdout, stderr, code := sluice("init", "--file", "-"); code != 0 || stdout == "" {
+		t.Errorf("code %d, says %s", code, stderr)
+	}
+	if _, stderr, code := sluice("init", "--file", "sluice.yaml"); code != 0 {
+		t.Errorf("code %d, says %s", code, stderr)
+	}
+	if err := os.Mkdir(".github", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename("sluice.yaml", config.File); err != nil {
+		t.Fatal(err)
+	}
+	for _, call := range []string{"check", "graph", "windows", "init --force"} {
+		if stdout, stderr, code := sluice(strings.Fields(call)...); code != 0 {
+			t.Errorf("%s: code %d, says %s%s", call, code, stdout, stderr)
+		}
+	}
+}
+
 // TestInitPassesCheck: of whatever tree, bootstrapped or not, on whatever branch, what init writes passes check and classify can be asked; where it says
 // no, nothing is written.
 func TestInitPassesCheck(t *testing.T) {
