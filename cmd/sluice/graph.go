@@ -26,6 +26,8 @@ const graphHelp = `Shows what Flux reads of the repository in DIR (default: the 
 With --path it shows who reads a file, or each file of a directory, and why: from the file to the kustomization.yaml that names it, and on to
 the entry point. What changes an entry point without being read by it (its definition, its source, values, charts) is shown, too.
 
+What is needed is what the graph says, by entrypoints and branches of ` + config.File + `. Rules come first: "sluice classify PATH" shows what counts.
+
 Nothing is fetched. Clusters that ` + config.File + ` names count; otherwise they are looked for.
 
 Exit codes: 0 fine; 2 the call, the file or DIR is unusable.`
@@ -300,6 +302,9 @@ func (l graphLook) entry(e graph.Entry, files int) graphEntry {
 	k := e.Kustomization
 	if k == nil {
 		out.URL, out.At = optional(e.Cluster.URL), optional(e.Cluster.Place.String())
+		if own := e.Cluster.Own(); own != nil {
+			out.Source = sourceOf(own)
+		}
 	} else {
 		out = definition(k)
 		out.Path, out.Branch, out.Files = e.Path(), optional(e.Branch()), files
@@ -339,13 +344,19 @@ func leafEntry(k *graph.Kustomization, note string) graphEntry {
 // definition is what a Flux Kustomization says of itself.
 func definition(k *graph.Kustomization) graphEntry {
 	out := graphEntry{Name: entryName(k), Path: k.Path, At: optional(k.String())}
-	if r := k.SourceRef; r.Name != "" {
-		out.Source = optional(r.Kind + "/" + cmp.Or(r.Namespace, k.Namespace) + "/" + r.Name)
-	}
+	out.Source = sourceOf(k)
 	if k.Source != nil {
 		out.URL, out.Branch = optional(k.Source.URL), optional(k.Source.Follows())
 	}
 	return out
+}
+
+// sourceOf is a Flux Kustomization's source; nil: it names none.
+func sourceOf(k *graph.Kustomization) *string {
+	if k.SourceRef.Name == "" {
+		return nil
+	}
+	return optional(k.SourceRef.Kind + "/" + cmp.Or(k.SourceRef.Namespace, k.Namespace) + "/" + k.SourceRef.Name)
 }
 
 // unreached is the files that are not read, directories of which nothing is read as one, the largest first.

@@ -56,7 +56,7 @@ func (c graphCluster) print(w io.Writer) error {
 	needs := slices.ContainsFunc(c.Entries, func(e graphEntry) bool { return e.Releases != nil })
 	head := "  entry point\tpath\tsource\t"
 	if needs {
-		head += "needs\t"
+		head += "needs by the graph\t"
 	}
 	fmt.Fprintln(table, head+"files")
 	for _, e := range c.Entries {

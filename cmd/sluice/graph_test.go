@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -78,6 +79,14 @@ func TestGraphRefuses(t *testing.T) {
 	}
 	if stdout, _, code := sluice("graph", "empty"); code != 0 || stdout != "No cluster found: list them under `clusters` in .github/sluice.yaml.\nno cluster reads 1 of 1 files:\n  README.md\n" {
 		t.Errorf("a tree without clusters: code %d, prints %s", code, stdout)
+	}
+}
+
+// TestGraphRootAtTag: of a root that follows no branch its source is shown.
+func TestGraphRootAtTag(t *testing.T) {
+	dir := bounded(t, map[string]string{"clusters/one/flux/gotk-sync.yaml": strings.Replace(fmt.Sprintf(boundedSync, "./clusters/one"), "branch: main", "tag: v1", 1)})
+	if stdout, stderr, code := sluice("graph", dir); code != 0 || !regexp.MustCompile(`the root +clusters/one +GitRepository/flux-system/flux-system +live +`).MatchString(stdout) {
+		t.Errorf("code %d, says %s%s", code, stdout, stderr)
 	}
 }
 
