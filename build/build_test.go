@@ -196,6 +196,34 @@ func TestBuild(t *testing.T) {
 	}
 }
 
+// TestPlaced: what kustomize says is wrong begins with the file that it is wrong in, as compilers do.
+func TestPlaced(t *testing.T) {
+	const top, base = "-- app/kustomization.yaml --\nresources: [../base]\n", "-- base/kustomization.yaml --\n"
+	const patch = "patches: [{patch: '{kind: ConfigMap, apiVersion: v1, metadata: {name: other}}'}]\n"
+	const unknown = `no resource matches strategic merge patch "ConfigMap.v1.[noGrp]/other.[noNs]": `
+	twice := "-- app/b.yaml --\n" + configMap + "-- app/a.yaml --\n" + configMap
+	const again = "app/b.yaml: may not add resource with an already registered id: ConfigMap.v1.[noGrp]/a.[noNs]\n"
+	for name, c := range map[string]struct{ files, want string }{
+		"no YAML":                       {"-- app/kustomization.yaml --\nresources: [a.yaml]\n-- app/a.yaml --\na: [\n", "app/a.yaml: yaml: line 1: did not find expected node content\n"},
+		"no YAML, in no list":           {"-- app/x/a.yaml --\na: [\n", "app/x/a.yaml: yaml: line 1: did not find expected node content\n"},
+		"no YAML, below":                {top + base + "resources: [x/a.yaml]\n-- base/x/a.yaml --\na: [\n", "base/x/a.yaml: yaml: line 1: did not find expected node content\n"},
+		"no object":                     {"-- app/kustomization.yaml --\nresources: [a.yaml]\n-- app/a.yaml --\na: b\n", "app/a.yaml: missing Resource metadata\n"},
+		"one object twice":              {"-- app/kustomization.yaml --\nresources: [a.yaml, b.yaml]\n" + twice, again},
+		"one object twice, in no list":  {twice, again},
+		"a patch for nothing":           {"-- app/kustomization.yaml --\nresources: [a.yaml]\n" + patch + twice, "app/kustomization.yaml: " + unknown},
+		"a patch for nothing, below":    {top + base + "resources: [../down]\n-- down/kustomization.yml --\n" + patch + "resources: [a.yaml]\n-- down/a.yaml --\n" + configMap, "down/kustomization.yml: " + unknown},
+		"a patch for nothing, a part":   {"-- app/kustomization.yaml --\ncomponents: [../c]\n-- c/kustomization.yaml --\nkind: Component\napiVersion: kustomize.config.k8s.io/v1alpha1\n" + patch, "c/kustomization.yaml: " + unknown},
+		"a patch for nothing, no list":  {"-- app/x/kustomization.yaml --\n" + patch, "app/x/kustomization.yaml: " + unknown},
+		"one object twice, of parts":    {"-- app/kustomization.yaml --\nresources: [../base, ../more]\n" + base + "resources: [a.yaml]\n-- base/a.yaml --\n" + configMap + "-- more/kustomization.yaml --\nresources: [a.yaml]\n-- more/a.yaml --\n" + configMap, "more/kustomization.yaml: may not add resource with"},
+		"a name that says something":    {"-- app/kustomization.yaml --\nresources: [\"a in File: b': must build at directory: .yaml\"]\n-- app/a in File: b': must build at directory: .yaml --\na: [\n", "app/"},
+		"a kustomization.yaml as wrong": {"-- app/kustomization.yaml --\nresources: a\n", "app/kustomization.yaml: "},
+	} {
+		if r := one(t, archive(c.files), Entry{Path: "app"}); !strings.HasPrefix(r.Err+"\n", c.want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, r.Err, c.want)
+		}
+	}
+}
+
 // TestKept: what an object says that Flux leaves in the cluster, by annotation or label, whoever writes it there.
 func TestKept(t *testing.T) {
 	const made = "-- app/kustomization.yaml --\n"

@@ -136,10 +136,13 @@ func (u *undertaking) run(dir string, e Entry) (resmap.ResMap, error) {
 	}
 	options := &krusty.Options{LoadRestrictions: types.LoadRestrictionsNone, PluginConfig: types.DisabledPluginConfig()}
 	built, err := krusty.MakeKustomizer(options).Run(view{lookup: u.lookup, over: file, content: text}, path.Join("/", dir))
-	if err == nil && built.Size() > u.limits.Objects {
-		err = errors.New(wordObjects(u.limits.Objects))
+	if err != nil {
+		return nil, u.placed(dir, err)
 	}
-	return built, err
+	if built.Size() > u.limits.Objects {
+		return nil, errors.New(wordObjects(u.limits.Objects))
+	}
+	return built, nil
 }
 
 // manifests is the objects that package graph reads.
