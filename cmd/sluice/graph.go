@@ -26,7 +26,8 @@ const graphHelp = `Shows what Flux reads of the repository in DIR (default: the 
 With --path it shows who reads a file, or each file of a directory, and why: from the file to the kustomization.yaml that names it, and on to
 the entry point. What changes an entry point without being read by it (its definition, its source, values, charts) is shown, too.
 
-What is needed is what the graph says, by entrypoints and branches of ` + config.File + `. Rules come first: "sluice classify PATH" shows what counts.
+The release of a file is what the rules of ` + config.File + ` say, and with flux: true, where they say nothing, the graph. What the graph says by
+entrypoints and branches stands beside it where that is something else.
 
 Nothing is fetched. Clusters that ` + config.File + ` names count; otherwise they are looked for.
 
@@ -92,6 +93,7 @@ type graphLook struct {
 	policy   *config.Policy  // nil: there is no file
 	dirs     map[string]bool // every directory that has files
 	reach    *reach.Graph    // nil: there is no file
+	rules    *config.Policy  // the file with what the graph says, as it decides; nil: there is no file
 }
 
 // entries is the entry points of a cluster. Those that a file says to read another branch than the one that is looked at are elsewhere.
@@ -113,6 +115,33 @@ func (l graphLook) needs(file string) []layout.Release {
 	}
 	class, _ := l.reach.Reads(file)
 	return class.Releases
+}
+
+// counts is what files need by rules and graph, for people; "": there is no file.
+func (l graphLook) counts(files []string) string {
+	var out []string
+	if l.rules != nil {
+		for _, s := range l.rules.Shares(files) {
+			if s.Kind == config.ShareNever {
+				out = append(out, releaseWords(s))
+			} else {
+				out = append(out, cmp.Or(reach.Names(s.Releases), string(s.Kind)))
+			}
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// rule is what decides over a file, where that is not the graph.
+func (l graphLook) rule(file string) string {
+	if l.rules == nil || file == config.File {
+		return ""
+	}
+	class := l.rules.Layout.Classify(file)
+	if read, ok := l.reach.Reads(file); ok && read.Rule == class.Rule {
+		return ""
+	}
+	return class.Rule
 }
 
 func (e *env) lookAtGraph(ctx context.Context, call graphCall) (graphLook, error) {
@@ -147,6 +176,7 @@ func (e *env) lookAtGraph(ctx context.Context, call graphCall) (graphLook, error
 	out.clusters, out.problems = read.clusters, read.tree.Problems
 	if policy != nil {
 		out.reach = reach.New(policy, out.clusters)
+		out.rules = policy.With(out.reach)
 	}
 	return out, nil
 }
@@ -186,8 +216,9 @@ type graphEntry struct {
 	Leaf   bool    `json:"leaf"`   // reads nothing of this repository
 	Files  int     `json:"files"`
 	Note   *string `json:"note"` // why it reads nothing
-	// Releases is what its files need; nil: it is a leaf, or there is no file of rules.
+	// Releases is what its files need by the graph; nil: it is a leaf, or there is no file of rules.
 	Releases []layout.Release `json:"releases"`
+	needs    string           // what counts
 }
 
 type graphUnreached struct {
@@ -211,7 +242,8 @@ type graphPath struct {
 	Readers []graphReader  `json:"readers"`
 	Changes []graphChanges `json:"changes"`
 	// Releases is what the graph gives the file; nil: nothing, or there is no file of rules.
-	Releases []layout.Release `json:"releases"`
+	Releases    []layout.Release `json:"releases"`
+	needs, rule string           // what counts, and by what
 }
 
 // graphReader is an entry point that reads a file, and the way from the file to it.
@@ -260,7 +292,7 @@ func (l graphLook) view(paths []string) (graphReport, error) {
 			for _, file := range files {
 				read[file] = true
 			}
-			row.Entries = append(row.Entries, l.entry(entry, len(files)))
+			row.Entries = append(row.Entries, l.entry(entry, files))
 		}
 		for _, entry := range elsewhere {
 			note := noteBranch
@@ -297,8 +329,8 @@ func entryName(k *graph.Kustomization) string {
 	return k.Namespace + "/" + k.Name
 }
 
-func (l graphLook) entry(e graph.Entry, files int) graphEntry {
-	out := graphEntry{Path: e.Path(), Branch: optional(e.Branch()), Files: files}
+func (l graphLook) entry(e graph.Entry, files []string) graphEntry {
+	out := graphEntry{}
 	k := e.Kustomization
 	if k == nil {
 		out.URL, out.At = optional(e.Cluster.URL), optional(e.Cluster.Place.String())
@@ -307,13 +339,13 @@ func (l graphLook) entry(e graph.Entry, files int) graphEntry {
 		}
 	} else {
 		out = definition(k)
-		out.Path, out.Branch, out.Files = e.Path(), optional(e.Branch()), files
 	}
+	out.Path, out.Branch, out.Files, out.needs = e.Path(), optional(e.Branch()), len(files), l.counts(files)
 	if l.policy != nil {
 		out.Releases = reach.Release(l.policy, e)
 	}
 	switch {
-	case files > 0:
+	case len(files) > 0:
 	case strings.Contains(out.Path, "${"):
 		out.Note = optional(noteVariable)
 	case !l.dirs[out.Path]:
@@ -399,7 +431,7 @@ func (l graphLook) about(paths []string) ([]graphPath, error) {
 	rows := map[string]*graphPath{}
 	out := make([]graphPath, len(asked))
 	for i, file := range asked {
-		out[i] = graphPath{Path: file, Readers: []graphReader{}, Changes: []graphChanges{}, Releases: l.needs(file)}
+		out[i] = graphPath{Path: file, Readers: []graphReader{}, Changes: []graphChanges{}, Releases: l.needs(file), needs: l.counts([]string{file}), rule: l.rule(file)}
 		rows[file] = &out[i]
 	}
 	n := 0

@@ -54,14 +54,21 @@ func (c graphCluster) print(w io.Writer) error {
 	fmt.Fprintf(w, "%s: %s (%s)\n", shown(c.Name), shown(c.Path), found)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	needs := slices.ContainsFunc(c.Entries, func(e graphEntry) bool { return e.Releases != nil })
+	differs := slices.ContainsFunc(c.Entries, func(e graphEntry) bool { return e.Files > 0 && reach.Names(e.Releases) != e.needs })
 	head := "  entry point\tpath\tsource\t"
 	if needs {
-		head += "needs by the graph\t"
+		head += "release\t"
+	}
+	if needs && differs {
+		head += "by the graph\t"
 	}
 	fmt.Fprintln(table, head+"files")
 	for _, e := range c.Entries {
 		row := fmt.Sprintf("  %s\t%s\t%s\t", entryShown(e.Name), shown(e.Path), e.source())
 		if needs {
+			row += shown(e.needs) + "\t"
+		}
+		if needs && differs {
 			row += shown(reach.Names(e.Releases)) + "\t"
 		}
 		fmt.Fprintln(table, row+e.count())
@@ -107,9 +114,9 @@ func (v graphReport) sum(w io.Writer) {
 	case 0:
 		fmt.Fprintf(w, "Each of the %d files is read.\n", v.Files)
 	case 1:
-		fmt.Fprintf(w, "no cluster reads 1 of %d files:\n", v.Files)
+		fmt.Fprintf(w, "No cluster reads 1 of %d files:\n", v.Files)
 	default:
-		fmt.Fprintf(w, "no cluster reads %d of %d files:\n", v.UnreachedFiles, v.Files)
+		fmt.Fprintf(w, "No cluster reads %d of %d files:\n", v.UnreachedFiles, v.Files)
 	}
 	for i, u := range v.Unreached {
 		if i == maxUnreachedLines {
@@ -147,8 +154,11 @@ func (p graphPath) print(w io.Writer) {
 	if len(p.Readers)+len(p.Changes) == 0 {
 		fmt.Fprintln(w, "  no cluster reads it")
 	}
-	if p.Releases != nil {
-		fmt.Fprintf(w, "  needs by the graph: %s\n", shown(reach.Names(p.Releases)))
+	if p.needs != "" {
+		fmt.Fprintf(w, "  release: %s%s\n", shown(p.needs), inBrackets(optional(p.rule)))
+	}
+	if text := reach.Names(p.Releases); p.Releases != nil && text != p.needs {
+		fmt.Fprintf(w, "  by the graph: %s\n", shown(text))
 	}
 	for _, r := range p.Readers {
 		fmt.Fprintf(w, "  read in %s by %s%s\n    %s\n", shown(r.Cluster), entryShown(r.Entry), inBrackets(r.Branch), r.chain())

@@ -77,7 +77,7 @@ func TestGraphRefuses(t *testing.T) {
 	if stdout, _, code := sluice("__complete", "graph", ""); code != 0 || stdout != ":16\n" {
 		t.Errorf("completion of DIR: code %d, %q; want directories alone", code, stdout)
 	}
-	if stdout, _, code := sluice("graph", "empty"); code != 0 || stdout != "No cluster found: list them under `clusters` in .github/sluice.yaml.\nno cluster reads 1 of 1 files:\n  README.md\n" {
+	if stdout, _, code := sluice("graph", "empty"); code != 0 || stdout != "No cluster found: list them under `clusters` in .github/sluice.yaml.\nNo cluster reads 1 of 1 files:\n  README.md\n" {
 		t.Errorf("a tree without clusters: code %d, prints %s", code, stdout)
 	}
 }
@@ -85,7 +85,7 @@ func TestGraphRefuses(t *testing.T) {
 // TestGraphRootAtTag: of a root that follows no branch its source is shown.
 func TestGraphRootAtTag(t *testing.T) {
 	dir := bounded(t, map[string]string{"clusters/one/flux/gotk-sync.yaml": strings.Replace(fmt.Sprintf(boundedSync, "./clusters/one"), "branch: main", "tag: v1", 1)})
-	if stdout, stderr, code := sluice("graph", dir); code != 0 || !regexp.MustCompile(`the root +clusters/one +GitRepository/flux-system/flux-system +live +`).MatchString(stdout) {
+	if stdout, stderr, code := sluice("graph", dir); code != 0 || !regexp.MustCompile(`the root +clusters/one +GitRepository/flux-system/flux-system +live; nights +live +`).MatchString(stdout) {
 		t.Errorf("code %d, says %s%s", code, stdout, stderr)
 	}
 }
