@@ -31,6 +31,9 @@ var ErrNoURL = errors.New("neither a root's GitRepository nor the remote origin 
 // otherwise the one where the tree says nothing; both may be "".
 func Flux(in Input, fixed, otherwise string) ([]byte, error) {
 	var b bytes.Buffer
+	if _, err := repositoryURL(fixed); fixed != "" && err != nil {
+		return nil, err
+	}
 	in, err := in.assume()
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,8 +41,8 @@ func newClassifyCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "classify [PATH...]",
 		Short: "show what each path needs to be released, and whether all of them may be released now",
-		Long: "Shows which releases each path needs and by which rule, then whether all of them may be released.\n" +
-			"Give paths, or --base and --head for what changed between two revisions, as a pull request would.\n\n" +
+		Long: "Shows which releases each path needs and by which rule, then whether all of them may be released. A directory\n" +
+			"stands for its files. Give paths, or --base and --head for what changed between two revisions, as a pull request would.\n\n" +
 			"What windowed branches hold may be released; the answer says which branch takes it. The branches of the rules\n" +
 			"count as if they stood on the default branch, those that follow the branch BASE, or the clone's default branch\n" +
 			"if BASE is a commit or there are only paths. If that is not known either, they count whatever they follow.",
@@ -145,8 +146,13 @@ func (e *env) readChange(ctx context.Context, c classifyCall) (classification, e
 	}
 	out := classification{referred: referred{policy: policy}, served: policy, base: plan.Branch(defaultBranch(ctx, c.repo))}
 	for _, path := range c.paths {
-		path = strings.TrimPrefix(filepath.ToSlash(path), "./") // what a shell completes
-		out.files = append(out.files, plan.File{Path: path, Kind: plan.Modified})
+		files, err := filesOf(ctx, c.repo, path)
+		if err != nil {
+			return classification{}, err
+		}
+		for _, file := range files {
+			out.files = append(out.files, plan.File{Path: file, Kind: plan.Modified})
+		}
 	}
 	own := c.file == "" && out.onBranches() && policy.Consistency.Followed != config.LevelOff // a tree whose own the rules are not says nothing of its branches
 	if policy.Flux || own {
@@ -156,6 +162,23 @@ func (e *env) readChange(ctx context.Context, c classifyCall) (classification, e
 		out.findings, err = append(out.findings, warning(codeNoGraph, err.Error())), nil
 	}
 	return out, err
+}
+
+// filesOf is a path of the repository in a directory as git has it; of a directory there, its files.
+func filesOf(ctx context.Context, dir, name string) ([]string, error) {
+	clean := path.Clean(filepath.ToSlash(name))
+	if path.IsAbs(clean) || filepath.IsAbs(name) || clean == ".." || strings.HasPrefix(clean, "../") {
+		return nil, fmt.Errorf("%s is outside of the repository; paths begin at its root", shown(name))
+	}
+	at := filepath.Join(dir, filepath.FromSlash(clean))
+	if info, err := os.Lstat(at); err != nil || !info.IsDir() {
+		return []string{clean}, nil // also if it is not there yet
+	}
+	files, err := listTree(ctx, os.DirFS(at), maxTreeFiles)
+	for i := range files {
+		files[i] = path.Join(clean, files[i])
+	}
+	return files, err
 }
 
 // onBranches reports whether windowed branches hold any of the paths.

@@ -63,12 +63,14 @@ func newGraphCommand(e *env) *cobra.Command {
 	cmd.Flags().StringArrayVar(&call.paths, "path", nil, "who reads this file or directory of DIR, and why; may be given several times")
 	cmd.Flags().BoolVar(&call.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&call.dot, "dot", false, "print the graph for Graphviz; with --path, what is about these paths")
-	cmd.MarkFlagsMutuallyExclusive("json", "dot")
 	return cmd
 }
 
 // graph reads a tree and shows what was asked.
 func (e *env) graph(ctx context.Context, call graphCall) error {
+	if call.json && call.dot {
+		return errors.New("--json and --dot cannot be combined")
+	}
 	look, err := e.lookAtGraph(ctx, call)
 	if err != nil {
 		return err

@@ -59,7 +59,7 @@ func TestGraphRefuses(t *testing.T) {
 		". --path ../x":          "--path ../x: there is no such file",
 		". --path=":              "--path: it is empty",
 		". --file missing.yaml":  "missing.yaml",
-		". --json --dot":         "none of the others can be",
+		". --json --dot":         "--json and --dot cannot be combined",
 		"broken":                 "broken/.github/sluice.yaml:1",
 		". --pth x":              "did you mean --path?",
 		"missing --json":         "missing",

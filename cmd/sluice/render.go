@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -162,6 +163,9 @@ func renderDir(args []string) string {
 	return "."
 }
 
+// maxNamed is how many clusters the error of a wrong name has.
+const maxNamed = 10
+
 // renderInput reads the file and the tree.
 func (e *env) renderInput(ctx context.Context, call renderCall, args []string) (render.Input, error) {
 	dir := renderDir(args)
@@ -190,10 +194,10 @@ func (e *env) renderInput(ctx context.Context, call renderCall, args []string) (
 	}
 	var known []string
 	for _, c := range in.Clusters {
-		known = append(known, c.Name)
+		known = append(known, shown(c.Name))
 	}
-	if in.Only = call.cluster; !slices.Contains(known, in.Only) {
-		return render.Input{}, fmt.Errorf("--cluster %q: there is none of this name; %s", call.cluster, meant(call.cluster, known, "`sluice render` without it prints all"))
+	if in.Only = call.cluster; !slices.ContainsFunc(in.Clusters, func(c graph.Cluster) bool { return c.Name == in.Only }) {
+		return render.Input{}, fmt.Errorf("--cluster %q: there is none of this name; %s", call.cluster, meant(call.cluster, known, "known are "+strings.Join(known[:min(len(known), maxNamed)], ", ")))
 	}
 	return in, nil
 }

@@ -37,10 +37,10 @@ func TestRender(t *testing.T) {
 		"render sus":                               "unknown command \"sus\"; `sluice render --help` lists them",
 		"render suspend --kind Pod " + dir:         `--kind "Pod": want Deployment or CronJob`,
 		"render suspend " + dir + "/README.md":     dir + "/README.md is not a directory",
-		"render suspend --cluster c1 " + dir:       "--cluster \"c1\": there is none of this name; `sluice render` without it prints all",
+		"render suspend --cluster c1 " + dir:       "--cluster \"c1\": there is none of this name; known are cluster-1, cluster-2",
 		"render suspend --cluster cluster1 " + dir: `--cluster "cluster1": there is none of this name; did you mean cluster-1?`,
 		"render flux " + dir:                       "cluster cluster-1: neither a root's GitRepository nor the remote origin gives this repository's URL: set it with --url",
-		"render flux --url nowhere " + dir:         `cluster cluster-1: "nowhere" is not a repository's URL`,
+		"render flux --url nowhere " + dir:         `"nowhere" is not a repository's URL`,
 	} {
 		if stdout, stderr, code := sluice(strings.Fields(call)...); code != 2 || stderr != "sluice: "+want+"\n" || stdout != "" {
 			t.Errorf("%s: code %d, says %q", call, code, stderr)
