@@ -117,6 +117,7 @@ type side struct {
 	Secret            string
 	Interval, Timeout string
 	Held              bool   // by a window
+	fixed             bool   // it follows no branch, but a tag or a commit
 	Kept              string // where it stands and stays; "": it is written
 	Place             string // where it stands and is replaced; "": nowhere
 	Entries           []entry
@@ -183,6 +184,9 @@ func (in Input) cluster(c graph.Cluster, owners Owners, fixed, otherwise string)
 		}
 		to.Entries = append(to.Entries, in.entry(k, *to, func(d *graph.Kustomization) bool { return of[d] != nil }, c))
 	}
+	if v.Live.fixed {
+		v.Live.Branch = ""
+	}
 	return v, nil
 }
 
@@ -207,7 +211,8 @@ func (in Input) live(c graph.Cluster, address string) side {
 	if found != nil && named(found.Namespace, found.Name) {
 		s.Kept = ""
 		s.from(found)
-		if dir := path.Base(path.Dir(found.File)); dir == fluxNamespace {
+		s.fixed = found.Follows() == ""
+		if dir := path.Base(path.Dir(found.File)); dir == fluxNamespace || s.fixed {
 			s.Kept = found.String()
 		}
 	}
@@ -349,7 +354,7 @@ var fluxTemplate = parsed("flux", `{{comment (printf "Cluster %s" .Name)}}
 {{else -}}
 # Rendered by "sluice render flux". Review it, and put each document where the comment says, or below a live path of this cluster.
 {{- if .Windowed}}
-# Two sources of one repository: what is live comes from {{clean .Live.Branch}}, what is windowed from the branch that sluice moves. They must be two:
+# Two sources of one repository: what is live comes from {{with .Live.Branch}}{{clean .}}{{else}}a tag or a commit{{end}}, what is windowed from the branch that sluice moves. They must be two:
 # Kustomizations that share a source and depend on each other wait until both are at one revision.
 {{- end}}
 {{- template "source" .Live}}
@@ -421,7 +426,7 @@ spec:
 # No Receiver, Provider and Alert: which forge this is does not follow from its address.
 {{end}}{{end}}
 {{- define "source"}}
-{{if .Kept}}{{comment (printf "GitRepository %s/%s stays as it is (%s). It must follow %s." .Namespace .Name .Kept .Branch)}}
+{{if .Kept}}{{comment (printf "GitRepository %s/%s stays as it is (%s)." .Namespace .Name .Kept)}}{{with .Branch}} It must follow {{clean .}}.{{end}}
 {{- else -}}
 ---
 {{if .Place}}{{comment (printf "It replaces %s." .Place)}}

@@ -215,6 +215,25 @@ func TestShared(t *testing.T) {
 	}
 }
 
+// TestTag: a live side that follows a tag goes on doing so, whatever the file calls its branch.
+func TestTag(t *testing.T) {
+	tree := simple("branch: main", "tag: v1")
+	tree["clusters/c/rw.yaml"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(entryText, "apps", "rw") + "---\n" + strings.NewReplacer("name: fleet", "name: rw", "branch: main", "branch: rw").Replace(sourceText))}
+	tree["clusters/c/rw.yaml"].Data = bytes.Replace(tree["clusters/c/rw.yaml"].Data, []byte("GitRepository, name: fleet"), []byte("GitRepository, name: rw"), 1)
+	tree["rw/web.yaml"] = tree["apps/web.yaml"]
+	out, err := Flux(input(t, head+"branches: [{name: rw, from: main, window: cluster-1}]\nlayout: {rules: [{paths: [\"rw/**\"], release: {branches: [rw]}}]}\n", tree), "", "https://github.com/acme/fleet")
+	for _, want := range []string{
+		"what is live comes from a tag or a commit, what is windowed", "# GitRepository flux-system/fleet stays as it is (clusters/c/apps.yaml:10).\n", "    branch: rw\n",
+	} {
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%v, want %s\n%s", err, want, out)
+		}
+	}
+	if strings.Contains(string(out), "branch: main") {
+		t.Errorf("%s", out)
+	}
+}
+
 // TestHostile: whatever a tree is made of, what comes out is YAML, names nothing that Kubernetes refuses, and its texts stay texts.
 func TestHostile(t *testing.T) {
 	for name, tree := range map[string]fstest.MapFS{
