@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,9 @@ func newCheckCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [DIR]",
 		Short: "validate " + config.File + " against the tree of DIR (default: the current directory)",
-		Args:  cobra.MaximumNArgs(1),
+		Long: "Says what is wrong with " + config.File + ", and with flux: true with what Flux reads, then how many files get which release.\n\n" +
+			"Exit codes: 0 there are no errors; 1 there are; 2 the call, the file or DIR is unusable.",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) == 1 {
@@ -267,8 +270,8 @@ func (e *env) readPolicyFile(ctx context.Context, dir, file string) ([]byte, str
 		}
 	}
 	f, err := os.Open(file)
-	if below := belowRoot(dir); errors.Is(err, fs.ErrNotExist) && !named && below != nil {
-		return nil, file, fmt.Errorf("%w; %w", err, below)
+	if errors.Is(err, fs.ErrNotExist) && !named {
+		return nil, file, fmt.Errorf("%w; %w", err, cmp.Or(belowRoot(dir), errNoFile))
 	}
 	if err != nil {
 		return nil, file, err
@@ -286,6 +289,8 @@ func isDirectory(dir string) error {
 	}
 	return err
 }
+
+var errNoFile = errors.New("`sluice init` writes a first one")
 
 // errBelowRoot says that a directory lies in a repository and is not its root. What is read and written counts at the root alone.
 var errBelowRoot = errors.New("is not the root of its repository")

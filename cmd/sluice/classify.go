@@ -45,7 +45,8 @@ func newClassifyCommand(e *env) *cobra.Command {
 			"stands for its files. Give paths, or --base and --head for what changed between two revisions, as a pull request would.\n\n" +
 			"What windowed branches hold may be released; the answer says which branch takes it. The branches of the rules\n" +
 			"count as if they stood on the default branch, those that follow the branch BASE, or the clone's default branch\n" +
-			"if BASE is a commit or there are only paths. If that is not known either, they count whatever they follow.",
+			"if BASE is a commit or there are only paths. If that is not known either, they count whatever they follow.\n\n" +
+			"Exit codes: 0 nothing holds it; 1 something is held, waits or is blocked; 2 the call, the file or the repository is unusable.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			call.paths = args
 			v, err := e.classify(cmd.Context(), call)

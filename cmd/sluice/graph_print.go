@@ -110,10 +110,11 @@ func (v graphReport) sum(w io.Writer) {
 	if len(v.Clusters) == 0 {
 		fmt.Fprintln(w, "No cluster found: list them under `clusters` in .github/sluice.yaml.")
 	}
-	switch v.UnreachedFiles {
-	case 0:
+	switch {
+	case v.Files == 0:
+	case v.UnreachedFiles == 0:
 		fmt.Fprintf(w, "Each of the %d files is read.\n", v.Files)
-	case 1:
+	case v.UnreachedFiles == 1:
 		fmt.Fprintf(w, "No cluster reads 1 of %d files:\n", v.Files)
 	default:
 		fmt.Fprintf(w, "No cluster reads %d of %d files:\n", v.UnreachedFiles, v.Files)
