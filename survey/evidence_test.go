@@ -389,6 +389,18 @@ func TestFoundIsHeld(t *testing.T) {
 				}
 			}
 		}
+		for file := range w.texts {
+			if other == nil || strings.HasPrefix(other.Layout.Classify(file).Rule, "unmatched") {
+				continue
+			}
+			tracked := map[string]bool{}
+			for _, b := range d.Policy.Branches {
+				tracked[b.Name] = true
+			}
+			if windowed(other, tracked, file) && !windowedBy(d, tracked, file) {
+				t.Errorf("seed %d: %s is held by references and not by rules: %v", seed, file, d.Policy.Layout.Classify(file))
+			}
+		}
 		if len(w.held) > 0 && checked == 0 {
 			t.Errorf("seed %d: nothing was checked of %v", seed, w.held)
 		}
@@ -415,6 +427,13 @@ func TestFoundIsHeldInTrees(t *testing.T) {
 		for _, c := range s.clusters {
 			for _, src := range c.Sources {
 				tracked[src.Follows()] = true
+			}
+		}
+		if other != nil { // the rules hold what the references hold
+			for file := range texts {
+				if by := other.Layout.Classify(file).Rule; windowed(other, tracked, file) && !strings.HasPrefix(by, "unmatched") && !windowedBy(d, tracked, file) {
+					t.Errorf("%s by the proposal, %v by the rules: %s\n%s", by, d.Policy.Layout.Classify(file), file, d.File)
+				}
 			}
 		}
 		for _, c := range s.clusters {
