@@ -349,8 +349,9 @@ func (g *Graph) definitions() []config.Note {
 			by.Kustomization = o.Entry
 		}
 		held := func(b config.Branch) bool { return b.Name == by.Branch() && b.Window != window.Live }
-		if i < 0 || slices.ContainsFunc(g.policy.Branches, held) {
-			return // a windowed branch brings it there
+		fixed := by.Branch() == "" && (by.Kustomization != nil || rootBranch(c) == "") // a tag, a commit or an artifact, which no merge reaches
+		if i < 0 || fixed || slices.ContainsFunc(g.policy.Branches, held) {
+			return // or a windowed branch brings it there
 		}
 		for _, o.Place = range append([]graph.Place{o.Place}, patched...) {
 			state, key := unheld(layout.Classify(o.File).Releases), [2]string{s.Follows(), o.File}

@@ -146,6 +146,31 @@ func TestFixedRoot(t *testing.T) {
 	}
 }
 
+// TestFixedDefinition: what says what a windowed branch is for is open where a branch brings it, and not where a tag or a commit does.
+func TestFixedDefinition(t *testing.T) {
+	p := parse(t, "version: 1\ntimezone: UTC\nwindows:\n  weekend: {open: \"0 6 * * SAT\", duration: 24h}\nbranches: [{name: rw, from: main, window: weekend}]\n")
+	for root, want := range map[string]int{"branch: main": 2, "tag: v1": 0, "commit: abc": 0} {
+		own := sourceObject("GitRepository", "flux-system", "{"+fleet+", ref: {"+root+"}}") + ks("flux-system", "./clusters/prod", "flux-system")
+		held := func(dir string) string {
+			return "-- " + dir + "/rw.yaml --\n" + gitRepository("rw", "rw") + "-- " + dir + "/held.yaml --\n" + ks("held", "./apps", "rw")
+		}
+		for name, tree := range map[string]string{
+			"of the root": own + held("clusters/prod"),
+			"of another":  strings.Replace(own, root, "branch: main", 1) + sourceObject("GitRepository", "own", "{"+fleet+", ref: {"+root+"}}") + ks("ks", "./ks", "own") + held("ks"),
+		} {
+			got := 0
+			for _, n := range New(p, clusters(t, p, "-- clusters/prod/flux-system/gotk-sync.yaml --\n"+tree+"-- apps/a.yaml --\n"+configMap)).Check(nil, nil) {
+				if n.Code == codeDefinition {
+					got++
+				}
+			}
+			if got != want {
+				t.Errorf("%s, %s: %d warnings, want %d", root, name, got, want)
+			}
+		}
+	}
+}
+
 // TestNoRoot: where there is no cluster nothing is known to be read, and `flux: true` is wrong.
 func TestNoRoot(t *testing.T) {
 	p := parse(t, "version: 1\nlayout: {flux: true}\n")
