@@ -190,7 +190,7 @@ func (o Owners) classify(c graph.Cluster, k *graph.Kustomization) (Hold, string)
 	switch {
 	case len(files) == 0:
 		return h, wordReadsNothing
-	case other == len(files) && onlyLive(p, files):
+	case other == len(files) && (onlyLive(p, files) || isLive(p, c, k)):
 		return h, live
 	case other > 0:
 		return h, wordMixed(len(files), other, example, release)
@@ -207,6 +207,16 @@ func onlyLive(p *config.Policy, files []string) bool {
 	return !slices.ContainsFunc(files, func(file string) bool {
 		return slices.ContainsFunc(p.Layout.Classify(file).Releases, func(r layout.Release) bool { return r != layout.Live })
 	})
+}
+
+// isLive reports whether a Kustomization is live although windowed ones read files of it: each is live, too, and no entry of entrypoints means it.
+func isLive(p *config.Policy, c graph.Cluster, k *graph.Kustomization) bool {
+	held := func(file string) bool {
+		releases := p.Layout.Classify(file).Releases
+		return len(releases) > 0 && !slices.Contains(releases, layout.Live)
+	}
+	means := func(e config.EntryPoint) bool { return e.Fits(c.Name, id(k), k.Path) }
+	return !slices.ContainsFunc(k.Files(), held) && !slices.ContainsFunc(p.EntryPoints, means)
 }
 
 // holds is the windows that must be open for a file, and the windowed branch that holds it; why: it is not windowed, or by what is not known.

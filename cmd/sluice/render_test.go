@@ -109,6 +109,16 @@ func TestRenderReadsNothing(t *testing.T) {
 	}
 }
 
+// TestRenderShared: a live Flux Kustomization is no matter of render, also where windowed ones read its files.
+func TestRenderShared(t *testing.T) {
+	for _, call := range []string{"suspend --image x", "flux"} {
+		stdout, stderr, code := sluice(append(append([]string{"render"}, strings.Fields(call)...), fluxtrees.ReadGraph(t, "names-lie").Dir(t))...)
+		if code != 0 || strings.Contains(stdout, "apps-rt (clusters") {
+			t.Errorf("%s: code %d, says %s%s", call, code, stderr, stdout)
+		}
+	}
+}
+
 // TestImageTag: a release has an image of its version; what was built otherwise has none.
 func TestImageTag(t *testing.T) {
 	for version, want := range map[string]string{"v1.2.3": "v1.2.3", "v0.0.0-20261122160000-abcdef123456+dirty": "VERSION", "(devel)": "VERSION", "": "VERSION"} {
