@@ -117,5 +117,4 @@ fuzz: ## run every fuzz target for FUZZTIME (30s), and attack WORLDS (10000) ran
 	@GO='$(GO)' FUZZTIME='$(FUZZTIME)' FUZZJOBS='$(FUZZJOBS)' .ci/fuzz
 	$(GO) test -count=1 -timeout 0 -run TestWorlds ./test/attack -worlds $(WORLDS) -seed $(SEED) -shrink
 	cd $(ORACLE) && GO='$(GO)' FUZZTIME='$(FUZZTIME)' FUZZJOBS=1 ../../.ci/fuzz
-	# Open: with seed 1 TestSentenceBesideTheLargest has openings that begin 46 s late, where 17 s are the bound. Until that is mended CI begins at 50.
-	$(GO) test -count=1 -timeout 0 -run 'TestSentence$$' ./test/hour -worlds $$(($(WORLDS) / 20)) -seed $$(($(SEED) + 49))
+	$(GO) test -count=1 -timeout 0 -run TestSentence ./test/hour -worlds $$(($(WORLDS) / 20)) -seed $(SEED)

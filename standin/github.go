@@ -89,7 +89,7 @@ func New(opts Options) (*GitHub, error) {
 	g.idle.L = &g.mu
 	g.meet(g.us())
 	g.hooks = newHook(g)
-	g.limits = limits{perHour: opts.RateLimit, hour: opts.Hour, used: map[limitKey]*usage{}, flying: map[string]int{}}
+	g.limits = limits{perHour: opts.RateLimit, hour: opts.Hour, used: map[limitKey]*usage{}, all: map[limitKey]int{}, flying: map[string]int{}}
 	g.SetLimits(opts.Limits)
 	if err := g.graphql.parse(g); err != nil {
 		return nil, err

@@ -45,6 +45,7 @@ type limits struct {
 	Limits
 	used    map[limitKey]*usage
 	sent    map[limitKey][]expense // by resource: an account, or content
+	all     map[limitKey]int       // that was ever sent, likewise
 	flying  map[string]int         // requests under way, by whose
 	refused map[string]int         // by limit
 	most    int                    // points of REST of any minute
@@ -86,6 +87,17 @@ func (g *GitHub) Limited() map[string]int {
 	g.limits.mu.Lock()
 	defer g.limits.mu.Unlock()
 	return maps.Clone(g.limits.refused)
+}
+
+// Sent is what an installation sent since the start: points of the minute of "core" or "graphql", or requests that make "content".
+func (g *GitHub) Sent(owner, resource string) int {
+	i := g.installed(owner)
+	if i == nil {
+		return 0
+	}
+	g.limits.mu.Lock()
+	defer g.limits.mu.Unlock()
+	return g.limits.all[limitKey{i.id, resource}]
 }
 
 // MostPoints is how many points of REST any minute saw, under whatever limit.
@@ -171,8 +183,10 @@ func (l *limits) pass(key limitKey, p price, now time.Time) (limit string) {
 		l.most = max(l.most, minute)
 	}
 	l.sent[key] = append(l.sent[key], expense{now, p.minute})
+	l.all[key] += p.minute
 	if p.content {
 		l.sent[made] = append(l.sent[made], expense{now, 1})
+		l.all[made]++
 	}
 	return ""
 }

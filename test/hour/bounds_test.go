@@ -19,6 +19,7 @@ const (
 	quantum      = 15                      // points of which a turn in the shares of looks may be: section "What is built"
 	slots        = 8                       // writes of an installation at once
 	evenPart     = 0.65                    // of a minute's points what only tells has, spent evenly: likewise
+	slidesMost   = 61                      // seconds that GitHub's minute lasts for who sends: its instants are whole seconds
 	keptTurn     = 10 * time.Second        // how long a turn is kept for who reads again: likewise
 )
 
@@ -160,7 +161,7 @@ func (o *org) queue(c *claim, k int, to time.Duration) time.Duration {
 		l.points += float64(min(l.running, slots))*statusPoints + l.statuses*statusPoints
 		requests := l.statuses + l.allOpens/statusPoints // what opens takes of the hour what it needs
 		l.points += min(9*l.statuses*unitPoints, l.allOpens)
-		return max(o.lasts(l, evenPart), o.evenly(c, core, requests)) + time.Duration(k+1)*unitLasts
+		return max(o.lasts(c, l, evenPart), o.evenly(c, core, requests)) + time.Duration(k+1)*unitLasts
 	}
 	mine := float64(statusPoints)
 	if c.of.role == merges {
@@ -168,7 +169,7 @@ func (o *org) queue(c *claim, k int, to time.Duration) time.Duration {
 		l.content += rows
 	}
 	l.points += (l.opens + mine*rows) * 10 / 9
-	return o.lasts(l, 1) + time.Duration(k+1)*unitLasts
+	return o.lasts(c, l, 1) + time.Duration(k+1)*unitLasts
 }
 
 // beside adds n rows of another repository of the installation, in which something may wait.
@@ -196,8 +197,22 @@ func (o *org) beside(l *load, c *claim, m *member, n int, to time.Duration) {
 	}
 }
 
-// lasts is the least time in which 0.8 of GitHub's limits, or of a part of its points, take a load.
-func (o *org) lasts(l load, part float64) time.Duration {
+// lasts is the least time in which 0.8 of GitHub's limits, or of a part of its points, take a load, beside what the installation sent within the minute before.
+func (o *org) lasts(c *claim, l load, part float64) time.Duration {
 	minutes := max(l.points/(0.8*part*float64(o.limits.REST)), l.content/(0.8*float64(o.limits.Content)))
-	return time.Duration(minutes * float64(time.Minute))
+	return max(time.Duration(minutes*float64(time.Minute)), o.slides(c, core, o.limits.REST, l.points), o.slides(c, content, o.limits.Content, l.content))
+}
+
+// slides is how long it takes until 0.8 of GitHub's minute has room for so much, or for all that it ever has: a minute's part may be spent in its first
+// seconds, and comes back as they are a minute ago.
+func (o *org) slides(c *claim, of string, limit int, need float64) time.Duration {
+	sent, due := o.sent[hour{c.of.owner, of}], int((c.due-o.from)/time.Second)
+	room := max(0, 0.8*float64(limit)-need)
+	for wait := range slidesMost {
+		before := max(0, due+wait-slidesMost)
+		if need == 0 || float64(sent[due]-sent[min(before, due)]) <= room {
+			return time.Duration(wait) * time.Second
+		}
+	}
+	return slidesMost * time.Second
 }

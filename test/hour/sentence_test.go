@@ -56,7 +56,7 @@ func TestSentenceBesideTheLargest(t *testing.T) {
 	} {
 		t.Run(near.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				o := &org{dice: rand.New(rand.NewPCG(*first, 23)), from: warm, left: map[hour][]int{}, part: 1, owners: 1, near: []*neighbour{&near}}
+				o := &org{dice: rand.New(rand.NewPCG(*first, 23)), from: warm, left: map[hour][]int{}, sent: map[hour][]int{}, part: 1, owners: 1, near: []*neighbour{&near}}
 				all := o.made(t).live()
 				t.Logf("%d actions of %d repositories began in time, %d are excepted", all.held, len(o.members), all.excepted)
 				if all.held == 0 || all.excepted > 0 {
@@ -109,15 +109,19 @@ type org struct {
 	from, to time.Duration // while things happen
 	claims   []*claim
 	left     map[hour][]int // of GitHub's hours, each second
+	sent     map[hour][]int // of GitHub's minutes, since the start, likewise
 }
 
 // hour is one of GitHub's hours of an installation.
 type hour struct {
 	owner int
-	of    string // graphQL or core
+	of    string // graphQL, core or content
 }
 
-const core = "core"
+const (
+	core    = "core"
+	content = "content"
+)
 
 // claim is an action that is due, and the latest instant at which its first request may begin.
 type claim struct {
@@ -138,7 +142,7 @@ const (
 
 // drawn makes a world of a seed.
 func drawn(t *testing.T, seed uint64) *org {
-	o := &org{dice: rand.New(rand.NewPCG(seed, 22)), from: warm, left: map[hour][]int{}}
+	o := &org{dice: rand.New(rand.NewPCG(seed, 22)), from: warm, left: map[hour][]int{}, sent: map[hour][]int{}}
 	o.part = math.Pow(20, -o.dice.Float64())
 	o.owners = 1 + o.dice.IntN(3)
 	for range 1 + o.dice.IntN(3) {
@@ -304,7 +308,7 @@ func (o *org) live() tally {
 		o.until(o.from + time.Duration(now)*time.Second)
 		o.act(now)
 	}
-	o.until(o.last() + 10*time.Second)
+	o.until(o.last() + slidesMost*time.Second)
 	end()
 	o.github.Close()
 	time.Sleep(5 * time.Minute)
@@ -327,6 +331,9 @@ func (o *org) act(now int) {
 	for n := range o.owners {
 		for _, of := range []string{graphQL, core} {
 			o.left[hour{n, of}] = append(o.left[hour{n, of}], o.github.Left(owner(n), of))
+		}
+		for _, of := range []string{core, content} {
+			o.sent[hour{n, of}] = append(o.sent[hour{n, of}], o.github.Sent(owner(n), of))
 		}
 	}
 	for _, m := range o.members {
