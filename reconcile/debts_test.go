@@ -147,6 +147,46 @@ func TestADebtOutlivesTheProcess(t *testing.T) {
 	}
 }
 
+// TestAKillBetweenSuccessAndMergeNeedsNoLook: the success of a live change is ended by no window. Nor does any look succeed after the kill: it is taken back all the
+// same, a minute after it was given. A merge that is done is no debt of a minute: what stands on its head stays.
+func TestAKillBetweenSuccessAndMergeNeedsNoLook(t *testing.T) {
+	for name, kills := range map[string]string{"before the merge": "merge", "after it": ""} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.fault = func(c call) error {
+					if c.op == kills {
+						w.within(func() { w.dead = true })
+					}
+					return nil
+				}
+				began := time.Now()
+				w.open(one, pull{number: 1})
+				stop := w.run(reconcile.Options{})
+				time.Sleep(time.Second)
+				stop()
+				w.set(func() {
+					w.dead = false
+					w.fault = func(c call) error {
+						if c.op == "observe" {
+							return errors.New("away")
+						}
+						return nil
+					}
+				})
+				stop = w.run(reconcile.Options{})
+				defer stop()
+				time.Sleep(65 * time.Second)
+				if want := map[bool]string{true: "merged", false: "pending"}[kills == ""]; w.state(one, 1) != want {
+					t.Errorf("%s, want %s", w.state(one, 1), want)
+				}
+				if n := w.count(began, "status"); kills == "" && n != 1 {
+					t.Errorf("%d statuses were written", n)
+				}
+			}, one)
+		})
+	}
+}
+
 // TestPaymentsComeFirst: while GitHub takes no writes, also across the end of the debt, nothing else is written once it takes them again.
 func TestPaymentsComeFirst(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {

@@ -133,9 +133,9 @@
 //   - The base is changed between our observation and our merge, and its webhook is still under way: a merge names no base. The
 //     other base requires a status under its own name, which is not green for what its file holds.
 //   - kill -9 between a debt's record and its success: the next start pays what was never given, and a pending status is written.
-//   - kill -9 between success and merge: the success stands until the next start. That looks there among the first, as the due row was
-//     not moved, and merges or puts it back. While no look succeeds the debt is paid as the opening ends; the success of what
-//     no instant ends, as of a live change, waits for the look.
+//   - kill -9 between success and merge: the success stands until the next start, and for [unitMost] at most if that comes sooner: it is taken back from the
+//     ledger then, without a look. A look comes before that, as the due row was not moved, and merges.
+//   - kill -9 between a merge and the record that its debt ends as its window does: pending is written on the head that was merged, a minute later. It releases nothing.
 //   - kill -9 between a payment and its record: it is paid once more.
 //   - A success is on its way as it falls due: its payment waits for it, never the other way round. One that reaches GitHub after we
 //     ceased to wait for its answer is followed by its payment; GitHub ends such requests long before we do.
@@ -174,7 +174,7 @@
 //     read. The push's own event voids the observation if it came in time; else the next look says that the branch is beyond its
 //     source. It is the same as if the branch had moved a second earlier.
 //   - kill -9 between the success that lets a branch move and the move: it stands on a commit to which the branch may move now, and
-//     so may whoever pushes. Its debt ends within [unlockMost]: the next start takes the green back, or a look moves the branch first.
+//     so may whoever pushes. Its debt ends within [unitMost]: the next start takes the green back, or a look moves the branch first.
 //   - kill -9 between the move and its record: the branch is where it should be, which is the truth; the history lacks a line,
 //     and the time from due to applied is not known.
 //   - The answer of a move is lost, or says nothing of one branch of several: nothing is assumed. Pending is written where success stood, which moves no branch back; the

@@ -109,8 +109,8 @@ const (
 	payWaitLong = time.Minute
 	// payMostAge is how long a payment that GitHub does not take is tried again, and no less often than payTires.
 	payMostAge = 30 * 24 * time.Hour
-	// unlockMost is how long the success that lets a branch move may stand: the move follows at once, or at the end of a short limit.
-	unlockMost = time.Minute
+	// unitMost is how long the success that lets a pull request be merged, or a branch be moved, may stand: that follows at once, or at the end of a short limit.
+	unitMost = time.Minute
 )
 
 // How time is watched.

@@ -26,7 +26,7 @@ func (u *unit) merge(ctx context.Context, m plan.Merge) error {
 	if !m.StatusAfter && !green {
 		success := post{
 			Status: plan.Status{Context: m.Context, State: plan.Success, Description: m.Description},
-			sha:    m.SHA, before: m.Before, debt: m.Debt, statuses: m.Statuses,
+			sha:    m.SHA, before: m.Before, debt: u.meanwhile(m.Debt), statuses: m.Statuses,
 		}
 		if err := u.giveGreen(ctx, m, &success); err != nil {
 			return u.neverGreen(ctx, m, &success, err)
@@ -55,6 +55,14 @@ func (u *unit) merge(ctx context.Context, m plan.Merge) error {
 		return u.unmerged(ctx, m, err, green)
 	}
 	return u.mergeDone(ctx, m, sha)
+}
+
+// meanwhile is the debt of a success that is there for its merge: it ends within [unitMost], so that after a crash it is paid without a look.
+func (u *unit) meanwhile(d plan.Debt) plan.Debt {
+	if end := u.loop.now().Wall.Add(unitMost); d.SHA != "" && (d.Ends.IsZero() || end.Before(d.Ends)) {
+		return d.CalledIn(end)
+	}
+	return d
 }
 
 // giveGreen sets the success of a merge, and once more if GitHub did not answer: another look would cost more. But what is overdue goes before.
@@ -103,6 +111,9 @@ func (u *unit) mergeDone(ctx context.Context, m plan.Merge, sha plan.SHA) error 
 	act := u.actOf(m)
 	act.Reason = m.Description
 	act.Merged = &plan.MergeRecord{Pull: m.Pull, Base: m.Base, SHA: sha, At: act.At, Releases: m.Releases}
+	if d, owed := u.loop.ledger.At(outbox.PlaceOf(u.repo, m.SHA, m.Context)); owed && d.Sooner(m.Debt) {
+		_ = u.loop.owe(ctx, u.repo, m.Debt) // shown by Ready; if it fails, what was merged is pending in a minute
+	}
 	if err := u.finish(ctx, act, nil); err != nil {
 		return err
 	}

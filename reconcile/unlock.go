@@ -46,7 +46,7 @@ func (v *moving) setGreen(ctx context.Context, m plan.Move) error {
 		debt: plan.Debt{
 			SHA: m.New, Context: plan.PromoteContextFor(m.Branch), For: plan.ForMove, Subject: plan.Subject{Base: m.Branch},
 			State: plan.Pending, Description: shorten(because(m.Withdrawn, wordUnmoved)),
-			Ends: plan.Soonest(m.Before, v.loop.now().Wall.Add(unlockMost)),
+			Ends: plan.Soonest(m.Before, v.loop.now().Wall.Add(unitMost)),
 		},
 	}
 	v.green[m.Branch] = m
