@@ -22,18 +22,18 @@ type remembered struct {
 	ancestries   *cache[ancestryKey, ancestry]
 	oldest       *cache[commitKey, plan.SHA] // the oldest commit of a line that is known to descend from a tip
 
-	rules   *cache[baseKey, rules]
-	strict  *cache[baseKey, time.Time] // bases that GitHub showed to be strict, and until when that counts
-	demands *cache[baseKey, time.Time] // windowed branches that GitHub showed to demand our status, and until when that counts
-	pasts   *cache[commitKey, past]    // by the default branch's tip
-	repos   *cache[repoKey, memory]
-	bots    *cache[plan.Login, bot]
-	unknown *cache[pullKey, unknown]
-	tips    *cache[baseKey, tipMemory]
-	made    *cache[plan.SHA, struct{}] // commits of our own merges
-	over    *cache[pullKey, closureMemory]
-	parts   *cache[partKey, part]  // that could not be read
-	turns   *cache[partKey, int64] // when parts were asked about last, counted in turn
+	rules    *cache[baseKey, rules]
+	strict   *cache[baseKey, time.Time] // bases that GitHub showed to be strict, and until when that counts
+	demands  *cache[baseKey, time.Time] // windowed branches that GitHub showed to demand our status, and until when that counts
+	fileless *cache[commitKey, bool]    // whether a branch never had a file, by its tip
+	repos    *cache[repoKey, memory]
+	bots     *cache[plan.Login, bot]
+	unknown  *cache[pullKey, unknown]
+	tips     *cache[baseKey, tipMemory]
+	made     *cache[plan.SHA, struct{}] // commits of our own merges
+	over     *cache[pullKey, closureMemory]
+	parts    *cache[partKey, part]  // that could not be read
+	turns    *cache[partKey, int64] // when parts were asked about last, counted in turn
 }
 
 // newRemembered is empty, and never takes more than so many bytes.
@@ -49,7 +49,7 @@ func newRemembered(most int) remembered {
 		ancestries: newCache[ancestryKey, ancestry](content), oldest: newCache[commitKey, plan.SHA](content),
 
 		rules: newCache[baseKey, rules](notes), strict: newCache[baseKey, time.Time](notes), demands: newCache[baseKey, time.Time](notes),
-		pasts: newCache[commitKey, past](notes), repos: newCache[repoKey, memory](notes), bots: newCache[plan.Login, bot](notes),
+		fileless: newCache[commitKey, bool](notes), repos: newCache[repoKey, memory](notes), bots: newCache[plan.Login, bot](notes),
 		unknown: newCache[pullKey, unknown](notes), tips: newCache[baseKey, tipMemory](notes), made: newCache[plan.SHA, struct{}](notes),
 		over: newCache[pullKey, closureMemory](notes), parts: newCache[partKey, part](notes), turns: newCache[partKey, int64](notes),
 	}

@@ -1,7 +1,6 @@
 package forge
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -44,8 +43,8 @@ func rosterNames(s plan.Snapshot) string {
 	return strings.Join(out, " ")
 }
 
-// While main's file is missing or invalid, its newest readable version says which branches are windowed, at the price of one request for
-// each new tip; while the file can be read nothing more is asked.
+// While main's file is missing or invalid, what the store last saw says which branches are windowed, at no price; without a store that is not
+// known, of a file that was deleted at the price of one request for each new tip. While the file can be read nothing more is asked.
 func TestRosterOfAnOlderFile(t *testing.T) {
 	w := newWindowed(t, "none", "rw/gone")
 	w.rulesOn("main", windowedText("none", "rw/a", "rw/b"))
@@ -56,6 +55,7 @@ func TestRosterOfAnOlderFile(t *testing.T) {
 	if sum(got) != 1 || rosterNames(s) != "rw/a rw/b" {
 		t.Errorf("a quiet look: %v, %s", got, rosterNames(s))
 	}
+	seen := s.Roster()
 	w.put("old", w.r.Tip("main"))
 	for name, damage := range map[string]func(){
 		"invalid":       func() { w.rulesOn("main", "version: 7\n") },
@@ -71,21 +71,23 @@ func TestRosterOfAnOlderFile(t *testing.T) {
 		w.push("main", "more of "+name)
 		w.look(Ask{}) // what came to main
 		w.push("main", "even more of "+name)
-		s, got = w.look(Ask{})
+		s, got = w.look(Ask{Roster: seen})
 		if rosterNames(s) != "rw/a rw/b" || s.Bases["main"].Policy != nil || s.Roster().Entries[0].From != "main" {
 			t.Errorf("%s: %q", name, rosterNames(s))
 		}
-		if n := got["POST /graphql"]; n != 2 {
+		if n := got["POST /graphql"]; n != 1 {
 			t.Errorf("%s: %v", name, got)
 		}
-		if s, got = w.look(Ask{}); sum(got) != 1 || rosterNames(s) != "rw/a rw/b" {
+		asked := 1
+		if s.Bases["main"].File == "" {
+			asked++
+		}
+		if s, got = w.look(Ask{}); got["POST /graphql"] != asked || rosterNames(s) != "?" {
+			t.Errorf("%s: without a store: %v, %s", name, got, rosterNames(s))
+		}
+		if s, got = w.look(Ask{}); sum(got) != 1 || rosterNames(s) != "?" {
 			t.Errorf("%s: a quiet look: %v, %s", name, got, rosterNames(s))
 		}
-	}
-	w.rulesOn("main", policyText)
-	w.rulesOn("main", "")
-	if s, _ = w.look(Ask{}); rosterNames(s) != "" {
-		t.Errorf("the newest version names none, and yet %q", rosterNames(s))
 	}
 }
 
@@ -104,7 +106,7 @@ func TestRosterIsNotAskedForInVain(t *testing.T) {
 	}
 	w.put("filed", first)
 	w.into("filed", "third")
-	if s, _ := w.look(Ask{}); rosterNames(s) != "rw/a" {
+	if s, _ := w.look(Ask{Roster: seenBefore}); rosterNames(s) != "rw/stored" {
 		t.Errorf("%q", rosterNames(s))
 	}
 }
@@ -122,18 +124,14 @@ func TestRosterOfABranchThatNeverHadAFile(t *testing.T) {
 	}
 }
 
-// A merged branch brings versions of the file that never stood on main. The newest of them names nothing, and is none of main's.
-func TestRosterStoodOnTheBranchItself(t *testing.T) {
-	w := newWindowed(t, "none", "rw/a")
-	w.put("rw/a", w.r.Tip("main"))
-	w.into("rw/a", "change")
-	w.push("main", "m")
-	n, err := w.r.OpenPull(standin.NewPull{Head: "evil", Change: &standin.Change{Write: map[string]string{config.File: policyText}}})
-	w.must(err)
-	w.rulesOn("evil", "version: 7\n")
-	_, err = w.forge.Merge(context.Background(), w.repo, plan.Merge{Pin: plan.Pin{SHA: plan.SHA(w.r.Tip("evil"))}, Pull: n, Base: "main", Method: config.MergeCommit})
-	w.must(err)
-	if s, _ := w.look(Ask{}); s.Bases["main"].Policy != nil || rosterNames(s) != "rw/a" {
+// A merged branch brings versions of the file that never stood on main: it may have had one all the same.
+func TestRosterWhereABranchBroughtTheFile(t *testing.T) {
+	w := newOnDisk(t, "none", "rw/a")
+	w.put("gitops", w.r.Tip("main"))
+	bare := strings.TrimSpace(w.git("", "commit-tree", "-m", "bare", strings.TrimSpace(w.git("", "mktree"))))
+	w.put("main", strings.TrimSpace(w.git("", "commit-tree", "-m", "ours", "-p", bare, "-p", w.r.Tip("gitops"), bare+"^{tree}")))
+	w.into("gitops", "change")
+	if s, _ := w.look(Ask{}); s.Bases["main"].File != "" || rosterNames(s) != "?" {
 		t.Errorf("%q", rosterNames(s))
 	}
 }
@@ -141,77 +139,35 @@ func TestRosterStoodOnTheBranchItself(t *testing.T) {
 // seenBefore is what the store remembers.
 var seenBefore = plan.Roster{Known: true, File: "01d", Entries: []plan.Entry{{Name: "rw/stored", From: "main"}}}
 
-// versionPart is a commit of a past; a parent below 0 is none; text "" is no file, and "?" one whose text is not shown.
-func versionPart(n, parent int, text string, shown bool) obj {
-	part := obj{"oid": sha(n), "parents": linkPart(n, parent, "")["parents"], "file": nil}
-	if text != "" {
-		part["file"] = obj{"oid": sha(len(text)), "type": "blob", "mode": 0o100644, "object": nil}
-		if shown {
-			part["file"].(obj)["object"] = blobPart(text)
-		}
-	}
-	return part
-}
-
-// What cannot be found out is not known, spoils nothing else, and is asked again; a store's memory is better than a log of what may never
-// have stood on the branch, and worse than what did.
+// What cannot be found out is not known, spoils nothing else, and is asked again; what the store remembers is asked of nobody.
 func TestRosterThatCannotBeFound(t *testing.T) {
-	bad, good := "version: 7\n", windowedText("none", "rw/a")
-	side := windowedText("none", "rw/some-other-side")
-	pastPart := func(n int, line, changes obj) obj {
-		return obj{"object": obj{"oid": sha(n), "line": line, "changes": changes}}
+	pastPart := func(n int, line, changes any) answerOf {
+		return repoAnswer(obj{"object": obj{"oid": sha(n), "line": line, "changes": changes}})
 	}
-	tipBad := versionPart(tipSHA, 1, bad, false)
+	without := connectionPart(false, obj{"file": nil})
 	for name, tt := range map[string]struct {
-		past   func(tries int) answerOf
-		want   string // without a store
-		stored string // with one
-		tries  int    // queries of two looks
+		past  answerOf
+		want  string
+		tries int // queries of two looks
 	}{
-		"fault":     {func(int) answerOf { return answerOf{code: 500} }, "?", "rw/stored", 2},
-		"not found": {func(int) answerOf { return answerOf{code: 404, body: `{"message":"Not Found"}`} }, "?", "rw/stored", 2},
-		"too heavy": {func(int) answerOf { return answerOf{code: 502} }, "?", "rw/stored", 2},
-		"null":      {func(int) answerOf { return repoAnswer(obj{"object": nil}) }, "?", "rw/stored", 2},
-		"other commit": {func(int) answerOf {
-			return repoAnswer(pastPart(9, connectionPart(false), connectionPart(false)))
-		}, "?", "rw/stored", 2},
-		"nobody brought it": {func(int) answerOf {
-			return repoAnswer(pastPart(tipSHA, connectionPart(false, versionPart(tipSHA, -1, bad, false)), connectionPart(false)))
-		}, "?", "rw/stored", 2},
-		"text not shown": {func(int) answerOf {
-			return repoAnswer(pastPart(tipSHA, connectionPart(false, tipBad, versionPart(1, -1, good, false)),
-				connectionPart(false, versionPart(tipSHA, 1, bad, true), versionPart(1, -1, good, false))))
-		}, "?", "rw/stored", 2},
-		"parent not shown": {func(int) answerOf {
-			hiddenParent := versionPart(tipSHA, 1, bad, false)
-			hiddenParent["parents"].(obj)["nodes"] = []any{}
-			return repoAnswer(pastPart(tipSHA, connectionPart(false, hiddenParent), connectionPart(false, versionPart(tipSHA, 1, bad, true))))
-		}, "?", "rw/stored", 2},
-		"on the line": {func(int) answerOf {
-			return repoAnswer(pastPart(tipSHA, connectionPart(true, tipBad, versionPart(1, 2, good, false)),
-				connectionPart(true, versionPart(tipSHA, 1, bad, true), versionPart(5, 6, side, true), versionPart(1, 2, good, true))))
-		}, "rw/a", "rw/a", 1},
-		"never readable": {func(int) answerOf {
-			return repoAnswer(pastPart(tipSHA, connectionPart(false, versionPart(tipSHA, -1, bad, false)), connectionPart(false, versionPart(tipSHA, -1, bad, true))))
-		}, "", "rw/stored", 1},
-		"deep, in the log": {func(i int) answerOf {
-			n := tipSHA + i
-			return repoAnswer(pastPart(n, connectionPart(true, versionPart(n, n+1, bad, false)),
-				connectionPart(true, versionPart(n, n+1, bad, true), versionPart(3, 4, "", false), versionPart(5, 6, good, true))))
-		}, "rw/a", "rw/stored", maxPasts},
-		"deep, and too many versions": {func(i int) answerOf {
-			n := tipSHA + i
-			return repoAnswer(pastPart(n, connectionPart(true, versionPart(n, n+1, bad, false)), connectionPart(true, versionPart(n, n+1, bad, true))))
-		}, "?", "rw/stored", 2 * maxPasts},
-		"deep, and no version": {func(i int) answerOf {
-			return repoAnswer(pastPart(tipSHA, connectionPart(true, versionPart(tipSHA, 1, "", false)), connectionPart(false)))
-		}, "", "rw/stored", 1},
+		"fault":               {answerOf{code: 500}, "?", 2},
+		"not found":           {answerOf{code: 404, body: `{"message":"Not Found"}`}, "?", 2},
+		"too heavy":           {answerOf{code: 502}, "?", 2},
+		"null":                {repoAnswer(obj{"object": nil}), "?", 2},
+		"other commit":        {pastPart(9, without, connectionPart(false)), "?", 2},
+		"no line":             {pastPart(tipSHA, nil, connectionPart(false)), "?", 2},
+		"an empty line":       {pastPart(tipSHA, connectionPart(false), connectionPart(false)), "?", 2},
+		"no log":              {pastPart(tipSHA, without, nil), "?", 2},
+		"a log without nodes": {pastPart(tipSHA, without, obj{"nodes": nil}), "?", 2},
+		"in the log":          {pastPart(tipSHA, without, connectionPart(true, obj{"oid": sha(1)})), "?", 1},
+		"among the newest":    {pastPart(tipSHA, connectionPart(true, obj{"file": nil}, obj{"file": obj{"oid": sha(5)}}), connectionPart(false)), "?", 1},
+		"never":               {pastPart(tipSHA, without, connectionPart(false)), "", 1},
 	} {
 		p := pullPart(1)
 		p["baseRefName"] = "rw/a"
 		repo := repoPart(p)
-		repo["defaultBranchRef"] = basePart("main", bad)
-		repo["b0"] = basePart("rw/a", good)
+		repo["defaultBranchRef"] = basePart("main", "")
+		repo["b0"] = basePart("rw/a", windowedText("none", "rw/a"))
 		for _, stored := range []bool{false, true} {
 			tries := 0
 			hub := &fake{t: t}
@@ -219,23 +175,23 @@ func TestRosterThatCannotBeFound(t *testing.T) {
 				switch operation(body) {
 				case "past":
 					tries++
-					return tt.past((tries - 1) % maxPasts)
+					return tt.past
 				case "look", "bases":
 					return repoAnswer(repo)
 				}
 				return answerOf{}
 			}
 			f := hub.forge(nil)
-			ask, want := Ask{}, tt.want
+			ask, want, most := Ask{}, tt.want, tt.tries
 			if stored {
-				ask.Roster, want = seenBefore, tt.stored
+				ask.Roster, want, most = seenBefore, "rw/stored", 0
 			}
 			for range 2 {
 				if s := observe(t, f, ask); rosterNames(s) != want || len(s.Pulls) != 1 {
 					t.Errorf("%s (stored %v): %q, want %q", name, stored, rosterNames(s), want)
 				}
 			}
-			if tries != tt.tries {
+			if tries != most {
 				t.Errorf("%s (stored %v): asked %d times", name, stored, tries)
 			}
 		}
@@ -247,7 +203,7 @@ func TestRosterUnderALimit(t *testing.T) {
 	p := pullPart(1)
 	p["baseRefName"] = "rw/a"
 	repo := repoPart(p)
-	repo["defaultBranchRef"], repo["b0"] = basePart("main", "version: 7\n"), basePart("rw/a", policyText)
+	repo["defaultBranchRef"], repo["b0"] = basePart("main", ""), basePart("rw/a", policyText)
 	hub := &fake{t: t}
 	hub.say = func(r *http.Request, body string) answerOf {
 		switch operation(body) {
