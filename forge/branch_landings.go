@@ -18,8 +18,6 @@ const (
 	maxLandings = 5
 	// maxLandingBases is of how many bases that moved a look reads what came to them. The others have their turn at later looks.
 	maxLandingBases = 20
-	// maxLandingPages is how many pages of a hundred commits of one comparison are read.
-	maxLandingPages = 10
 	// landingWait is how long a comparison may be missing before its branch counts as rewritten: GitHub does not have a new tip
 	// everywhere at once.
 	landingWait = 10 * time.Minute
@@ -31,9 +29,6 @@ type tipMemory struct {
 	at       time.Time
 	landings []plan.Landing
 }
-
-// errNotShown says that GitHub does not show a comparison yet.
-var errNotShown error = &Error{Kind: Gone, Reason: wordNotThere}
 
 // addLandings names what reached each base otherwise than by our own merges. A windowed branch is no such base: commits reach it by
 // promotion. It costs a comparison for each tip that moved, and one
@@ -166,55 +161,6 @@ func (l *observation) landingOf(ctx context.Context, c *github.RepositoryCommit,
 			return landing, err
 		}
 	}
-	files, ok := restFiles(diff.Files, landing.SHA)
-	landing.Files = files
-	landing.Complete = ok && len(files) < maxCompared && !renamesWithoutOld(files) && distinct(files)
+	landing.Files, landing.Complete = comparedFiles(diff, landing.SHA)
 	return landing, nil
-}
-
-// move is what was read of a base's move.
-type move struct {
-	whole *github.CommitsComparison
-	err   error
-}
-
-// between compares two tips of a base, once in a look.
-func (l *observation) between(ctx context.Context, from, to plan.SHA) (*github.CommitsComparison, error) {
-	key := [2]plan.SHA{from, to}
-	m, known := l.moves[key]
-	if !known {
-		m.whole, m.err = l.compared(ctx, from, to, maxLandingPages)
-		l.moves[key] = m
-	}
-	return m.whole, m.err
-}
-
-// compared compares two commits, and reads up to so many pages of those that lie between; all files come with the first.
-func (l *observation) compared(ctx context.Context, from, to plan.SHA, pages int) (*github.CommitsComparison, error) {
-	var whole *github.CommitsComparison
-	opts := &github.ListOptions{Page: 1, PerPage: perPage}
-	for range pages {
-		c, resp, err := l.c.rest.Repositories.CompareCommits(ctx, l.repo.Owner, l.repo.Name, string(from), string(to), opts)
-		err = wrap(ctx, "compare base", err)
-		var e *Error
-		if errors.As(err, &e) && (e.Kind == Gone || e.Kind == Refused) {
-			return nil, errNotShown
-		}
-		if err == nil && c.GetStatus() == "" {
-			err = wrap(ctx, "compare base", transient(wordEmpty, nil))
-		}
-		if err != nil {
-			return nil, err
-		}
-		if whole == nil {
-			whole = c
-		} else {
-			whole.Commits = append(whole.Commits, c.Commits...)
-		}
-		if resp.NextPage == 0 {
-			break
-		}
-		opts.Page = resp.NextPage
-	}
-	return whole, nil
 }

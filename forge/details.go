@@ -29,8 +29,6 @@ const (
 	// stableAfter is how long after a pull request's last date its details are read again. GitHub's dates are of a second, and its clock
 	// is not ours: what changed right after a read may bear the same date.
 	stableAfter = 5 * time.Second
-	// maxMoves is how many moves of bases a look compares to find out whether details still count.
-	maxMoves = 20
 )
 
 // mayHide reports whether a status of ours in this state may be all that a rollup of a state tells.
@@ -228,26 +226,6 @@ func (l *observation) stands(ctx context.Context, kept, raw *rawPull) (bool, err
 	stands.BaseRef = raw.BaseRef
 	l.f.details.put(keyOf(l.repo), l.detailKey(raw.Number), &stands)
 	return true, nil
-}
-
-// moved are the commits by which a base came from one tip to another; nil if that is not known.
-func (l *observation) moved(ctx context.Context, from, to plan.SHA) (map[plan.SHA]bool, error) {
-	key := [2]plan.SHA{from, to}
-	if _, known := l.moves[key]; !known && len(l.moves) == maxMoves {
-		return nil, nil
-	}
-	c, err := l.between(ctx, from, to)
-	if err != nil && endsLook(ctx, err) {
-		return nil, err
-	}
-	if err != nil || c.GetStatus() != "ahead" || len(c.Commits) != c.GetTotalCommits() {
-		return nil, nil //nolint:nilerr // not known
-	}
-	between := make(map[plan.SHA]bool, len(c.Commits))
-	for _, one := range c.Commits {
-		between[plan.SHA(one.GetSHA())] = true
-	}
-	return between, nil
 }
 
 // readDetails fills in the details: those that came with the first page, those that are kept and still count, and for all others those

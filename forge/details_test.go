@@ -25,10 +25,22 @@ type herd struct {
 
 func newHerd(t *testing.T, many int) *herd {
 	t.Helper()
+	return newHerdOver(t, many, nil, "apps")
+}
+
+// newHerdOver is a herd whose base has files. Each pull request changes one below each of some directories.
+func newHerdOver(t *testing.T, many int, files map[string]string, dirs ...string) *herd {
+	t.Helper()
 	h := &herd{now: time.Now().Round(0).UTC()}
-	h.world = newWorldWith(t, nil, standin.Options{Memory: true, Now: func() time.Time { return h.now }})
+	h.world = newWorldWith(t, files, standin.Options{Memory: true, Now: func() time.Time { return h.now }})
 	for i := range many {
-		h.pulls = append(h.pulls, h.open(fmt.Sprint("b", i), fmt.Sprintf("apps/%d.yaml", i)))
+		change := &standin.Change{Write: map[string]string{}}
+		for _, dir := range dirs {
+			change.Write[fmt.Sprintf("%s/%d.yaml", dir, i)] = fmt.Sprint("b", i, "\n")
+		}
+		n, err := h.r.OpenPull(standin.NewPull{Head: fmt.Sprint("b", i), By: "alice", Change: change})
+		h.must(err)
+		h.pulls = append(h.pulls, n)
 	}
 	h.pass(0)
 	h.pass(time.Minute)
@@ -96,6 +108,128 @@ func TestPriceOfAnEvent(t *testing.T) {
 		if points > 2 || requests != 1 || !p.Read.Equal(h.now) || p.Head != plan.SHA(h.r.Tip(head)) || len(p.Files) != 1+len(p.Files)/2 || (i%4 != 0) != (len(p.Checks) == 1) {
 			t.Errorf("event %d: %d points, %d requests, %+v", i, points, requests, p)
 		}
+	}
+}
+
+// TestPriceOfAPush: after a push to the base one comparison says which paths of all pull requests still stand, and whose details do.
+func TestPriceOfAPush(t *testing.T) {
+	large := race.Or(300, 1000)
+	for many, dirs := range map[int][]string{100: {"apps", "infra", "more"}, large: {"apps"}} { // 300 paths were 3 points, 1,000 were 17
+		files, most := map[string]string{}, 2+many/100
+		if many == 100 {
+			most = 2
+		}
+		for i := range many {
+			for _, dir := range dirs {
+				files[fmt.Sprintf("%s/%d.yaml", dir, i)] = "1\n"
+			}
+		}
+		h := newHerdOver(t, many, files, dirs...)
+		for i := range 3 {
+			_, err := h.r.Commit("main", standin.Change{Move: map[string]string{fmt.Sprintf("apps/%d.yaml", i): fmt.Sprintf("old/%d.yaml", i)}})
+			h.must(err)
+			s, requests, points := h.pass(time.Minute)
+			if points > most || requests > (many+maxPage-1)/maxPage+2 {
+				t.Errorf("%d pull requests, push %d: %d points, %d requests", many, i, points, requests)
+			}
+			for n, p := range s.Pulls {
+				if moved := n <= i; p.Unread.Is() || (len(p.Moved) == 1) != moved {
+					t.Errorf("push %d: #%d moved %q, %+v", i, p.Number, p.Moved, p.Unread)
+				}
+			}
+		}
+	}
+}
+
+// TestPathsAfterAPush: what a comparison names is looked up, and where it is not whole, or none, every path is.
+func TestPathsAfterAPush(t *testing.T) {
+	many := map[string]string{}
+	for i := range maxCompared {
+		many[fmt.Sprint("many/", i)] = "x"
+	}
+	for name, tt := range map[string]struct {
+		push  standin.Change
+		after func(w *world) // before the look
+		moved string
+		asked bool // some path
+		all   bool // every path
+	}{
+		"other paths":        {push: standin.Change{Write: map[string]string{"z": "z\n"}}},
+		"one of them":        {push: standin.Change{Write: map[string]string{"a/x": "z\n"}}, asked: true},
+		"one is deleted":     {push: standin.Change{Delete: []string{"a/x"}}, moved: "a/x", asked: true},
+		"one is moved":       {push: standin.Change{Move: map[string]string{"a/x": "z/x"}}, moved: "a/x", asked: true},
+		"one is a directory": {push: standin.Change{Delete: []string{"a/x"}, Write: map[string]string{"a/x/y": "z\n"}}, moved: "a/x", asked: true},
+		"a directory goes":   {push: standin.Change{Move: map[string]string{"a/x": "b/x", "a/y": "b/y"}}, moved: "a/x a/y", asked: true},
+		"more than it shows": {push: standin.Change{Write: many, Delete: []string{"a/y"}}, moved: "a/y", asked: true, all: true},
+		"the base went back": {after: func(w *world) { w.must(w.r.Push("acme", "main", w.r.Tip("older"))) }, asked: true, all: true},
+		"no comparison": {push: standin.Change{Delete: []string{"a/y"}}, after: func(w *world) {
+			w.hub.Fault(standin.Fault{Path: "/repos/{owner}/{repo}/compare/{basehead}", Status: 500, Times: -1})
+		}, moved: "a/y", asked: true, all: true},
+		"no commit is shown": {push: standin.Change{Delete: []string{"a/y"}}, after: func(w *world) {
+			w.hub.Fault(standin.Fault{Path: "/repos/{owner}/{repo}/compare/{basehead}", Status: 404, Times: -1})
+		}, moved: "a/y", asked: true, all: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, map[string]string{"a/x": "1\n2\n3\n", "a/y": "1\n2\n3\n4\n", "c": "1\n"})
+			n, err := w.r.OpenPull(standin.NewPull{Head: "edit", Change: &standin.Change{Write: map[string]string{"a/x": "x\n", "a/y": "y\n", "c": "c\n"}}})
+			w.must(err)
+			push := func(c standin.Change) {
+				_, err := w.r.Commit("main", c)
+				w.must(err)
+			}
+			push(standin.Change{Write: map[string]string{"r": "0\n"}})
+			w.must(w.r.Push("acme", "older", w.r.Tip("main")))
+			push(standin.Change{Write: map[string]string{"r": "1\n"}})
+			w.look(Ask{})
+			if tt.push.Write != nil || tt.push.Delete != nil || tt.push.Move != nil {
+				push(tt.push)
+			}
+			if tt.after != nil {
+				tt.after(w)
+			}
+			all := 0
+			w.hub.Fault(standin.Fault{Path: "/graphql", Contains: `:c"`, Times: -1, Latency: 1, Met: func() { all++ }})
+			for i := range 2 { // what is known of a part look's tip is known to the next
+				s, got := w.look(Ask{Pulls: []int{n}})
+				if p := w.pull(s, n); p.Unread.Is() || strings.Join(p.Moved, " ") != tt.moved {
+					t.Errorf("look %d: %q, %+v", i, p.Moved, p.Unread)
+				}
+				if asked := got["POST /graphql"] - 1; asked > 1 || (asked == 1) != (tt.asked && i == 0) || (all == 1) != tt.all {
+					t.Errorf("look %d: %v, all %d", i, got, all)
+				}
+			}
+			known, _ := w.forge.paths.get(baseKey{keyOf(w.repo), "main"})
+			if string(known.tip) != w.r.Tip("main") || len(known.there) != 3 {
+				t.Errorf("%+v", known)
+			}
+		})
+	}
+}
+
+// TestPathsOfAnOlderList: the base goes back to before a file was there. A list that was read when it was there says nothing of the tip.
+func TestPathsOfAnOlderList(t *testing.T) {
+	h := newHerd(t, smallPage)
+	old := h.r.Tip("main")
+	n := h.open("both", "apps/other")
+	_, err := h.r.Commit("main", standin.Change{Write: map[string]string{"apps/x": "1\n"}})
+	h.must(err)
+	h.must(h.forge.Update(context.Background(), h.repo, plan.Update{Pin: plan.Pin{SHA: plan.SHA(h.r.Tip("both"))}, Pull: n}))
+	_, err = h.r.Commit("both", standin.Change{Write: map[string]string{"apps/x": "both\n"}})
+	h.must(err)
+	h.open("late", "apps/x")
+	for _, head := range []string{"both", "late"} {
+		h.must(h.forge.SetStatus(context.Background(), h.repo, plan.SHA(h.r.Tip(head)), pending))
+	}
+	h.pass(time.Minute)
+	h.pass(time.Minute)
+	h.must(h.r.Push("acme", "main", old))
+	s, _, _ := h.pass(time.Minute)
+	both, late := s.Pulls[smallPage], s.Pulls[smallPage+1]
+	if both.Read.Equal(h.now) || both.MergeBase != plan.SHA(old) || !slices.ContainsFunc(both.Files, func(f plan.File) bool { return f.Path == "apps/x" && f.Kind == plan.Modified }) {
+		t.Errorf("no older list: %+v", both)
+	}
+	if !slices.Equal(late.Moved, []string{"apps/x"}) {
+		t.Errorf("%+v", late)
 	}
 }
 

@@ -236,7 +236,7 @@ func (l *observation) readGroup(ctx context.Context, st stacks, g *plan.Group) e
 }
 
 // changed reads what differs between a commit and a head that descends from it: no file if the commit has the head already, and nil if neither
-// has the other. A comparison lists at most 300 files, on its first page, and does not say that there are more.
+// has the other.
 func (l *observation) changed(ctx context.Context, from, head plan.SHA) (files []plan.File, complete bool, err error) {
 	if files, known := l.known(from, head); known {
 		return files, true, nil
@@ -250,8 +250,7 @@ func (l *observation) changed(ctx context.Context, from, head plan.SHA) (files [
 	case "":
 		return nil, false, wrap(ctx, "compare group", transient(wordEmpty, nil))
 	case "ahead":
-		files, complete = restFiles(c.Files, head)
-		complete = complete && len(files) < maxCompared && !renamesWithoutOld(files) && distinct(files)
+		files, complete = comparedFiles(c, head)
 	case "identical", "behind":
 		files, complete = []plan.File{}, true
 	}

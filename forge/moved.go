@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
-	"sync"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -13,39 +13,22 @@ import (
 // manyPaths is how many unknown paths of one tip are worth its whole tree.
 const manyPaths = 1000
 
-// tipKey names a tip whose paths were looked up. What stands in a commit never changes.
-type tipKey struct {
-	repo repoKey
-	tip  plan.SHA
-}
-
-// pathSet is what is known of a tip's paths. It is safe for concurrent use.
+// pathSet is what is known of the paths at a base's tip. What is kept of one look is never written to by another.
 type pathSet struct {
-	mu    sync.Mutex
+	tip   plan.SHA
 	there map[string]bool
-	grown bool // since it was remembered
+	grown bool // it is not as it is remembered
 }
 
-func (s *pathSet) get(path string) (there, known bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	there, known = s.there[path]
-	return there, known
-}
-
-func (s *pathSet) put(path string, there bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.there[path], s.grown = there, true
-}
+func (s *pathSet) put(path string, there bool) { s.there[path], s.grown = there, true }
 
 // typeBlob is a file in GraphQL's words. A directory in a file's place is no file that stands: git follows the file to where
 // it was moved.
 const typeBlob = "Blob"
 
-// lookup is one path at one tip.
+// lookup is one path of a base's tip.
 type lookup struct {
-	tip  plan.SHA
+	set  *pathSet
 	path string
 }
 
@@ -56,23 +39,31 @@ func (l *observation) addMoved(ctx context.Context, s *plan.Snapshot) error {
 	asked := map[lookup]bool{}
 	for i := range s.Pulls {
 		p := &s.Pulls[i]
-		tip := s.Bases[p.Base].Tip
-		if p.Unread.Is() || tip == "" {
+		paths := stood(p)
+		if s.Bases[p.Base].Tip == "" || len(paths) == 0 {
 			continue
 		}
-		for _, path := range stood(p, tip) {
-			at := lookup{tip, path}
-			if _, known := l.pathsOf(tip).get(path); !known && !asked[at] {
+		if err := l.knowPaths(ctx, p.Base, s.Bases[p.Base]); err != nil {
+			return err
+		}
+		for _, path := range paths {
+			at := lookup{l.there[p.Base], path}
+			switch _, known := at.set.there[path]; {
+			case known, asked[at]:
+			case p.MergeBase == at.set.tip && l.listedAt(p.Number, at.set.tip):
+				at.set.put(path, true)
+			case p.MergeBase == at.set.tip:
+			default:
 				asked[at] = true
 				unknown = append(unknown, at)
 			}
 		}
 	}
 	failed := l.lookUp(ctx, unknown)
-	for tip, set := range l.there {
+	for name, set := range l.there {
 		if set.grown {
 			set.grown = false
-			l.f.paths.put(keyOf(l.repo), tipKey{keyOf(l.repo), tip}, set)
+			l.f.paths.put(keyOf(l.repo), baseKey{keyOf(l.repo), name}, *set)
 		}
 	}
 	if failed != nil && endsLook(ctx, failed) {
@@ -86,14 +77,48 @@ func (l *observation) addMoved(ctx context.Context, s *plan.Snapshot) error {
 	return nil
 }
 
+// listedAt reports whether a pull request's details were read beside a tip of its base, or proved to be as if they were.
+func (l *observation) listedAt(number int, tip plan.SHA) bool {
+	if l.raws[number].fresh {
+		return true
+	}
+	kept := l.kept(number)
+	return kept != nil && plan.SHA(kept.BaseRef.Target.Oid) == tip
+}
+
+// knowPaths recalls what is known of the paths at a base's tip. Where it stood elsewhere at the last look, all that did not change since
+// stands as it did.
+func (l *observation) knowPaths(ctx context.Context, name plan.Branch, b plan.Base) error {
+	if l.there[name] != nil {
+		return nil
+	}
+	kept, _ := l.f.paths.get(baseKey{keyOf(l.repo), name})
+	set := &pathSet{tip: b.Tip, there: map[string]bool{}, grown: kept.tip != b.Tip}
+	l.there[name] = set
+	if kept.tip == b.Tip {
+		set.there = maps.Clone(kept.there)
+		return nil
+	}
+	if len(kept.there) == 0 || b.File == "" { // without a file nothing is asked of the base otherwise: a comparison would be one request more
+		return nil
+	}
+	changed, err := l.changedPaths(ctx, kept.tip, b.Tip)
+	if changed == nil {
+		return err
+	}
+	set.there = maps.Clone(kept.there)
+	maps.DeleteFunc(set.there, func(path string, _ bool) bool { return changed[path] })
+	return nil
+}
+
 // addMovedOf fills in what of one pull request is moved. Where one of its paths could not be looked up, the pull request is unknown.
 func (l *observation) addMovedOf(ctx context.Context, s *plan.Snapshot, p *plan.Pull, failed error) error {
 	tip := s.Bases[p.Base].Tip
-	if p.Unread.Is() || tip == "" {
+	if tip == "" || p.MergeBase == tip {
 		return nil
 	}
-	for _, path := range stood(p, tip) {
-		switch there, known := l.pathsOf(tip).get(path); {
+	for _, path := range stood(p) {
+		switch there, known := l.there[p.Base].there[path]; {
 		case !known:
 			if failed == nil { // there were more than a look asks for
 				p.Unread = plan.Unread{Reason: notRead(whatPaths, transient("", nil)), Passing: true}
@@ -110,9 +135,9 @@ func (l *observation) addMovedOf(ctx context.Context, s *plan.Snapshot, p *plan.
 	return nil
 }
 
-// stood are the paths of a pull request that stood in its merge base, if that is not the tip.
-func stood(p *plan.Pull, tip plan.SHA) []string {
-	if p.MergeBase == tip {
+// stood are the paths of a pull request that stood in its merge base.
+func stood(p *plan.Pull) []string {
+	if p.Unread.Is() {
 		return nil
 	}
 	var paths []string
@@ -127,39 +152,27 @@ func stood(p *plan.Pull, tip plan.SHA) []string {
 	return paths
 }
 
-func (l *observation) pathsOf(tip plan.SHA) *pathSet {
-	set := l.there[tip]
-	if set == nil {
-		var ok bool
-		if set, ok = l.f.paths.get(tipKey{keyOf(l.repo), tip}); !ok {
-			set = &pathSet{there: map[string]bool{}}
-		}
-		l.there[tip] = set
-	}
-	return set
-}
-
 // maxPathQueries is how many queries for paths by their names a look sends.
 const maxPathQueries = 100
 
 // lookUp finds out which paths are there: many of one tip from its tree, the others by name, all in one query if they fit. What an
 // error kept from being found out stays unknown; the first error is given.
 func (l *observation) lookUp(ctx context.Context, unknown []lookup) error {
-	count := map[plan.SHA]int{}
+	count := map[*pathSet]int{}
 	for _, at := range unknown {
-		count[at.tip]++
+		count[at.set]++
 	}
 	var failed error
-	for tip, n := range count {
+	for set, n := range count {
 		if n <= manyPaths {
 			continue
 		}
-		if err := l.readTree(ctx, tip, unknown); err != nil {
+		if err := l.readTree(ctx, set, unknown); err != nil {
 			failed = cmp.Or(failed, err)
-			unknown = slices.DeleteFunc(unknown, func(at lookup) bool { return at.tip == tip })
+			unknown = slices.DeleteFunc(unknown, func(at lookup) bool { return at.set == set })
 		}
 	}
-	unknown = slices.DeleteFunc(unknown, func(at lookup) bool { _, known := l.pathsOf(at.tip).get(at.path); return known })
+	unknown = slices.DeleteFunc(unknown, func(at lookup) bool { _, known := at.set.there[at.path]; return known })
 	queries := 0
 	for some := range slices.Chunk(unknown, maxAliases/2) {
 		if queries++; queries > maxPathQueries || failed != nil && endsLook(ctx, failed) {
@@ -179,12 +192,12 @@ func (l *observation) readPaths(ctx context.Context, some []lookup) error {
 	var names []string
 	trees := map[plan.SHA]string{}
 	for _, at := range some {
-		names = append(names, string(at.tip)+":"+at.path)
+		names = append(names, string(at.set.tip)+":"+at.path)
 	}
 	for _, at := range some {
-		if trees[at.tip] == "" {
-			trees[at.tip] = fmt.Sprintf("o%d", len(names))
-			names = append(names, treeOf(at.tip))
+		if trees[at.set.tip] == "" {
+			trees[at.set.tip] = fmt.Sprintf("o%d", len(names))
+			names = append(names, treeOf(at.set.tip))
 		}
 	}
 	named, err := l.askNamed(ctx, objectsQuery(l.repo.Owner, l.repo.Name, names, objectType))
@@ -195,13 +208,13 @@ func (l *observation) readPaths(ctx context.Context, some []lookup) error {
 	for i, at := range some {
 		o, err := find[rawObject](named, fmt.Sprintf("o%d", i))
 		if err == nil && o == nil {
-			err = shown(named, trees[at.tip])
+			err = shown(named, trees[at.set.tip])
 		}
 		if err != nil {
 			failed = cmp.Or(failed, err)
 			continue
 		}
-		l.pathsOf(at.tip).put(at.path, o != nil && o.Typename == typeBlob)
+		at.set.put(at.path, o != nil && o.Typename == typeBlob)
 	}
 	return failed
 }
@@ -216,12 +229,12 @@ func shown(named answers, alias string) error {
 }
 
 // readTree finds out about paths of a tip from its whole tree. What a tree that GitHub cuts short does not show stays unknown.
-func (l *observation) readTree(ctx context.Context, tip plan.SHA, unknown []lookup) error {
+func (l *observation) readTree(ctx context.Context, set *pathSet, unknown []lookup) error {
 	var tree struct {
 		Truncated bool
 		Tree      []struct{ Path, Type string }
 	}
-	u := fmt.Sprintf("repos/%s/%s/git/trees/%s?recursive=1", l.repo.Owner, l.repo.Name, tip)
+	u := fmt.Sprintf("repos/%s/%s/git/trees/%s?recursive=1", l.repo.Owner, l.repo.Name, set.tip)
 	if err := l.c.get(ctx, u, &tree); err != nil {
 		return fmt.Errorf("read tree: %w", err)
 	}
@@ -233,8 +246,8 @@ func (l *observation) readTree(ctx context.Context, tip plan.SHA, unknown []look
 		there[e.Path] = e.Type == "blob"
 	}
 	for _, at := range unknown {
-		if stands, listed := there[at.path]; at.tip == tip && (listed || !tree.Truncated) {
-			l.pathsOf(tip).put(at.path, stands)
+		if stands, listed := there[at.path]; at.set == set && (listed || !tree.Truncated) {
+			set.put(at.path, stands)
 		}
 	}
 	return nil

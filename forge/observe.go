@@ -114,7 +114,7 @@ type observation struct {
 	full      map[int]*rawPull // details that came with the first page
 	moves     map[[2]plan.SHA]move
 	parents   map[plan.SHA]firstParent // of commits, as this look read them
-	there     map[plan.SHA]*pathSet    // what is known of tips' paths
+	there     map[plan.Branch]*pathSet // what is known of the paths at bases' tips
 	named     answers                  // what was asked for by alias, from the first page
 	asked     branchAsk                // of windowed branches, with the first page
 	pulls     []*rawPull
@@ -148,7 +148,7 @@ func (f *Forge) newObservation(repo plan.Repo, ask Ask) *observation {
 	return &observation{
 		f: f, c: f.clientLocked(repo.Installation), repo: repo, ask: ask, us: f.us, mem: mem, at: at, began: f.now(),
 		pageLists: listRoom{most: f.listsMost}, wholeLists: listRoom{most: f.listsMost},
-		parents: map[plan.SHA]firstParent{}, there: map[plan.SHA]*pathSet{},
+		parents: map[plan.SHA]firstParent{}, there: map[plan.Branch]*pathSet{},
 		full: map[int]*rawPull{}, moves: map[[2]plan.SHA]move{}, raws: map[int]*rawPull{}, bases: map[plan.Branch]*rawBase{}, tips: map[plan.Branch]plan.SHA{},
 		absent: map[plan.Branch]bool{}, lost: map[plan.Branch]plan.Unread{}, heads: map[plan.SHA]*rawCommitStatus{}, seen: newSightings(),
 	}

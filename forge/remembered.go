@@ -15,7 +15,7 @@ type remembered struct {
 	changes      *cache[headKey, proposed]
 	details      *cache[pullKey, *rawPull]
 	whole        *cache[listKey, fileList] // lists of files with the old names of renames
-	paths        *cache[tipKey, *pathSet]
+	paths        *cache[baseKey, pathSet]
 	forks        *cache[forkKey, fork]
 	histories    *cache[historyKey, history]
 	firstParents *cache[commitKey, firstParent]
@@ -44,7 +44,7 @@ func newRemembered(most int) remembered {
 		content: content, notes: notes,
 		policies: newCache[plan.SHA, rulesFile](content), changes: newCache[headKey, proposed](content),
 		details: newCache[pullKey, *rawPull](content), whole: newCache[listKey, fileList](content),
-		paths: newCache[tipKey, *pathSet](content), forks: newCache[forkKey, fork](content),
+		paths: newCache[baseKey, pathSet](content), forks: newCache[forkKey, fork](content),
 		histories: newCache[historyKey, history](content), firstParents: newCache[commitKey, firstParent](content),
 		ancestries: newCache[ancestryKey, ancestry](content), oldest: newCache[commitKey, plan.SHA](content),
 

@@ -1,0 +1,121 @@
+package forge
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// A push to a base leaves most of what is known as it was. One comparison of the old tip with the new one says what it did not: which commits
+// came, which paths are others now. What it does not show whole says nothing, and is found out by other means.
+
+const (
+	// maxMoves is how many moves of bases a look compares, and maxMovePages how many pages of a hundred commits of one are read.
+	maxMoves     = 20
+	maxMovePages = 10
+)
+
+// errNotShown says that GitHub does not show a comparison yet.
+var errNotShown error = &Error{Kind: Gone, Reason: wordNotThere}
+
+// move is what was read of a base's move.
+type move struct {
+	whole *github.CommitsComparison
+	err   error
+}
+
+// between compares two tips of a base, once in a look.
+func (l *observation) between(ctx context.Context, from, to plan.SHA) (*github.CommitsComparison, error) {
+	key := [2]plan.SHA{from, to}
+	m, known := l.moves[key]
+	if !known {
+		m.whole, m.err = l.compared(ctx, from, to, maxMovePages)
+		l.moves[key] = m
+	}
+	return m.whole, m.err
+}
+
+// compared compares two commits, and reads up to so many pages of those that lie between; all files come with the first.
+func (l *observation) compared(ctx context.Context, from, to plan.SHA, pages int) (*github.CommitsComparison, error) {
+	var whole *github.CommitsComparison
+	opts := &github.ListOptions{Page: 1, PerPage: perPage}
+	for range pages {
+		c, resp, err := l.c.rest.Repositories.CompareCommits(ctx, l.repo.Owner, l.repo.Name, string(from), string(to), opts)
+		err = wrap(ctx, "compare base", err)
+		var e *Error
+		if errors.As(err, &e) && (e.Kind == Gone || e.Kind == Refused) {
+			return nil, errNotShown
+		}
+		if err == nil && c.GetStatus() == "" {
+			err = wrap(ctx, "compare base", transient(wordEmpty, nil))
+		}
+		if err != nil {
+			return nil, err
+		}
+		if whole == nil {
+			whole = c
+		} else {
+			whole.Commits = append(whole.Commits, c.Commits...)
+		}
+		if resp.NextPage == 0 {
+			break
+		}
+		opts.Page = resp.NextPage
+	}
+	return whole, nil
+}
+
+// forward is the comparison of two tips of a base, the one an ancestor of the other; nil if that is not known. An error ends the look.
+func (l *observation) forward(ctx context.Context, from, to plan.SHA) (*github.CommitsComparison, error) {
+	if _, known := l.moves[[2]plan.SHA{from, to}]; !known && len(l.moves) == maxMoves {
+		return nil, nil
+	}
+	c, err := l.between(ctx, from, to)
+	if err != nil && endsLook(ctx, err) {
+		return nil, err
+	}
+	if err != nil || c.GetStatus() != string(ancestryAhead) {
+		return nil, nil //nolint:nilerr // not known
+	}
+	return c, nil
+}
+
+// moved are the commits by which a base came from one tip to another; nil if that is not known.
+func (l *observation) moved(ctx context.Context, from, to plan.SHA) (map[plan.SHA]bool, error) {
+	c, err := l.forward(ctx, from, to)
+	if c == nil || len(c.Commits) != c.GetTotalCommits() {
+		return nil, err
+	}
+	between := make(map[plan.SHA]bool, len(c.Commits))
+	for _, one := range c.Commits {
+		between[plan.SHA(one.GetSHA())] = true
+	}
+	return between, nil
+}
+
+// changedPaths are the paths at which something is another thing at one tip of a base than at an older one; nil if not all of them are known.
+func (l *observation) changedPaths(ctx context.Context, from, to plan.SHA) (map[string]bool, error) {
+	c, err := l.forward(ctx, from, to)
+	if c == nil {
+		return nil, err
+	}
+	files, complete := comparedFiles(c, to)
+	if !complete {
+		return nil, nil
+	}
+	paths := make(map[string]bool, len(files))
+	for _, f := range files {
+		paths[f.Path], paths[f.Old] = true, true
+	}
+	return paths, nil
+}
+
+// comparedFiles are the files of a comparison with a head that descends from what it is compared with, and whether they are all.
+// A comparison lists at most 300, on its first page, and does not say that there are more.
+func comparedFiles(c *github.CommitsComparison, head plan.SHA) (files []plan.File, complete bool) {
+	files, complete = restFiles(c.Files, head)
+	return files, complete && len(files) < maxCompared && !renamesWithoutOld(files) && distinct(files)
+}
