@@ -16,9 +16,9 @@ import (
 // merged, or gets a success, is read in full once more just before that, so kept details can hold for too long, but release nothing.
 
 const (
-	// smallPage is how many pull requests are read in full with the first page of a repository that has fewer, or that is not known: as
+	// fewPulls is how many pull requests are read in full with the first page of a repository that has fewer, or that is not known: as
 	// many as GitHub takes one point for.
-	smallPage = 6
+	fewPulls = 6
 	// maxOwn is under how many bases' contexts statuses are asked for with a page. Those of other heads are asked for apart.
 	maxOwn = 10
 	// aheadLists is how many lists of details are asked for with a page beside those that somebody asked for: a point's worth.

@@ -70,7 +70,7 @@ func (h *herd) status(sha, context, state, by string) {
 // grow old are read on the way.
 func TestPriceOfALook(t *testing.T) {
 	large := race.Or(300, 1000)
-	for many, most := range map[int]int{1: 1, smallPage - 1: 1, smallPage: 1, 100: 2, large: 1 + large/100} {
+	for many, most := range map[int]int{1: 1, fewPulls - 1: 1, fewPulls: 1, 100: 2, large: 1 + large/100} {
 		h := newHerd(t, many)
 		first := h.now
 		looks := 8
@@ -208,7 +208,7 @@ func TestPathsAfterAPush(t *testing.T) {
 
 // TestPathsOfAnOlderList: the base goes back to before a file was there. A list that was read when it was there says nothing of the tip.
 func TestPathsOfAnOlderList(t *testing.T) {
-	h := newHerd(t, smallPage)
+	h := newHerd(t, fewPulls)
 	old := h.r.Tip("main")
 	n := h.open("both", "apps/other")
 	_, err := h.r.Commit("main", standin.Change{Write: map[string]string{"apps/x": "1\n"}})
@@ -224,7 +224,7 @@ func TestPathsOfAnOlderList(t *testing.T) {
 	h.pass(time.Minute)
 	h.must(h.r.Push("acme", "main", old))
 	s, _, _ := h.pass(time.Minute)
-	both, late := s.Pulls[smallPage], s.Pulls[smallPage+1]
+	both, late := s.Pulls[fewPulls], s.Pulls[fewPulls+1]
 	if both.Read.Equal(h.now) || both.MergeBase != plan.SHA(old) || !slices.ContainsFunc(both.Files, func(f plan.File) bool { return f.Path == "apps/x" && f.Kind == plan.Modified }) {
 		t.Errorf("no older list: %+v", both)
 	}
@@ -378,7 +378,7 @@ func crowd(l *lab, thin func(n int) obj, full func(n int) obj) {
 					repo[name] = full(n)
 				}
 			}
-			for n := 1; n <= smallPage; n++ {
+			for n := 1; n <= fewPulls; n++ {
 				all = append(all, thin(n))
 			}
 			maps.Copy(repo, repoPart(all...))

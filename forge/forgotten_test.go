@@ -67,7 +67,7 @@ func TestForgotten(t *testing.T) {
 func TestForgottenAmidPages(t *testing.T) {
 	w := newWorld(t, nil)
 	var last int
-	for n := range smallPage + 1 {
+	for n := range fewPulls + 1 {
 		last = w.open(fmt.Sprint("b", n), fmt.Sprint(n))
 	}
 	p, err := w.r.Pull(last)
@@ -75,7 +75,7 @@ func TestForgottenAmidPages(t *testing.T) {
 	w.must(w.r.SetStatus(standin.Status{SHA: p.HeadSHA, Context: "sluice/main", State: "success", By: whoever("us")}))
 	w.hub.Fault(standin.Fault{Method: http.MethodPost, Path: "/graphql", Contains: "query look", Skip: 1, Met: func() { w.must(w.r.ClosePull(last, "alice")) }})
 	s, _ := w.look(Ask{Forgotten: true})
-	if !s.Swept || len(s.Pulls) != smallPage || len(s.Forgotten) != 1 || s.Forgotten[0].Number != last {
+	if !s.Swept || len(s.Pulls) != fewPulls || len(s.Forgotten) != 1 || s.Forgotten[0].Number != last {
 		t.Errorf("swept: %t, %d open, %+v", s.Swept, len(s.Pulls), s.Forgotten)
 	}
 }
@@ -126,7 +126,7 @@ func TestManyForgotten(t *testing.T) {
 // After a start without a change since all was recorded, nothing is asked beside the look, and it costs no more: of few open pull requests or
 // many, beside more closed ones than are listed with them.
 func TestNothingForgotten(t *testing.T) {
-	for _, many := range []int{2, smallPage + 3, 3 * smallPage} {
+	for _, many := range []int{2, fewPulls + 3, 3 * fewPulls} {
 		price := func(ask Ask) (int, int) {
 			now := time.Now()
 			at := now

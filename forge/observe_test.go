@@ -189,7 +189,7 @@ func TestSmallerPages(t *testing.T) {
 				}
 				size := variables(body)["first"].(interface{ String() string }).String()
 				sizes = append(sizes, size)
-				if size != "25" {
+				if size != "30" {
 					return answer
 				}
 				return repoAnswer(repoPart())
@@ -197,7 +197,7 @@ func TestSmallerPages(t *testing.T) {
 			f := hub.forge(nil)
 			observe(t, f, Ask{})
 			observe(t, f, Ask{})
-			if d := cmp.Diff([]string{"6", "100", "25", "25"}, sizes); d != "" {
+			if d := cmp.Diff([]string{"6", "30", "30"}, sizes); d != "" {
 				t.Error(d)
 			}
 		})

@@ -16,8 +16,8 @@ const (
 	maxPulls = 5000
 	// maxKnownBases is how many bases a look asks for beforehand.
 	maxKnownBases = 40
-	// leastPage is the smallest page that is asked for when GitHub finds one too heavy, and leastTTL how long one that was stays so.
-	leastPage = 25
+	// leastPage is how long a page is once GitHub found one too heavy, and leastTTL how long they stay so.
+	leastPage = 30
 	leastTTL  = time.Hour
 	// roomToGrow is how many pull requests more than last time the first page has room for: GitHub's price goes by the page, not by what
 	// it holds.
@@ -33,19 +33,26 @@ type memory struct {
 	def   string   // the default branch
 
 	windowed branchMemory // of the default branch's file, as the last look had it
-	apart    time.Time    // until then windowed branches are not asked for with the page: it was too heavy
-	lone     time.Time    // nor are details
-	small    time.Time    // pages are small
-	terse    time.Time    // and tell of each pull request only which it is
-	bare     time.Time    // and neither other bases than the default branch, nor merge groups
+	heavy    form         // pages have this form, or a lighter one, since one was too heavy
+	light    time.Time    // until then
 }
 
-// size is how many pull requests a page lists at most.
-func (m memory) size(now time.Time) int {
-	if now.Before(m.small) {
-		return leastPage
+// form is how much is asked for with a page.
+type form int
+
+// What a page has not with it is read apart.
+const (
+	wholePage form = iota // all that a look needs, as far as it is known beforehand
+	smallPage             // few pull requests, without details, and of the rest the default branch alone
+	barePage              // of each no more than which it is: what is too heavy of one is then found by its number, and is unknown by itself
+)
+
+// form is that of the pages of a look.
+func (m memory) form(now time.Time) form {
+	if now.Before(m.light) {
+		return m.heavy
 	}
-	return maxPage
+	return wholePage
 }
 
 // page is one query for pull requests.
@@ -62,20 +69,17 @@ type page struct {
 	merged      []int     // what became of them is asked with the first page
 	forgotten   bool      // the latest that are not open are listed, too
 	asked       branchAsk // of windowed branches, with the first page
+	form        form
 }
 
-// details reports whether details are asked for with the page.
-func (p page) details() bool {
-	return p.listed && (p.parts == wholePull || len(p.pulls) > 0) || !p.listed && len(p.pulls) > 0 && p.pulls[0].parts != partBare
-}
-
-// thinly is the page without details. A pull request that was asked for by number stays, with its identity alone.
-func (p page) thinly() page {
-	if p.parts == wholePull {
-		p.parts = partThin
+// as is the page in a form. A pull request that was asked for by number stays, with its identity alone.
+func (p page) as(f form) page {
+	if p.form = f; f == wholePage {
+		return p
 	}
-	if p.size == smallPage {
-		p.size = maxPage
+	p.forgotten, p.asked, p.bases, p.groups = false, branchAsk{}, nil, nil
+	if p.size, p.parts = leastPage, partThin; f == barePage {
+		p.parts = partBare
 	}
 	if p.listed {
 		p.pulls = nil
@@ -92,29 +96,21 @@ const wholePull = partThin + " " + partDetail + " " + partOwn
 // firstPage is the page that a look begins with: a small one in full where that is all there is, else a large one without details.
 func (l *observation) firstPage(now time.Time) page {
 	p := page{
-		owner: l.repo.Owner, name: l.repo.Name, listed: l.ask.Pulls == nil, parts: partThin, size: l.mem.size(now), own: l.own, asked: l.asked,
-		merged: l.ask.Merged[:min(len(l.ask.Merged), MaxPulls)],
-	}
-	if now.Before(l.mem.terse) {
-		p.parts = partBare
+		owner: l.repo.Owner, name: l.repo.Name, listed: l.ask.Pulls == nil, parts: partThin, own: l.own, asked: l.asked,
+		merged: l.ask.Merged[:min(len(l.ask.Merged), MaxPulls)], bases: l.knownBases(), groups: l.firstGroups(), forgotten: l.ask.Forgotten,
 	}
 	p.pulls, _ = l.wanted(l.ask.Pulls)
 	for i := range p.pulls {
 		p.pulls[i].parts = partThin + " " + p.pulls[i].parts
 	}
 	switch {
-	case now.Before(l.mem.lone):
-		p = p.thinly()
-	case p.listed && p.parts == partThin && l.expected() < smallPage:
-		p.parts, p.size = wholePull, smallPage
+	case p.listed && l.expected() < fewPulls:
+		p.parts, p.size = wholePull, fewPulls
 	case p.listed:
-		p.size = min(p.size, max(leastPage, l.expected()+roomToGrow))
+		p.size = min(maxPage, max(leastPage, l.expected()+roomToGrow))
 		p.pulls = l.ahead()
 	}
-	if !now.Before(l.mem.bare) {
-		p.bases, p.groups, p.forgotten = l.knownBases(), l.firstGroups(), l.ask.Forgotten
-	}
-	return p
+	return p.as(l.mem.form(now))
 }
 
 // expected is how many pull requests are open, as far as the last look and what is asked for in full show.
@@ -131,7 +127,7 @@ func (l *observation) expected() int {
 // readPages reads the pull requests, page by page.
 func (l *observation) readPages(ctx context.Context) error {
 	now := l.f.now()
-	if now.After(l.mem.apart) && !now.Before(l.mem.bare) {
+	if l.mem.form(now) == wholePage {
 		l.asked = l.mem.windowed.nextAsk(now)
 		l.asked.rulesets = l.rulesDue(l.mem.windowed.entries)
 	}
@@ -148,9 +144,7 @@ func (l *observation) readPages(ctx context.Context) error {
 		}
 		next, err := l.keepPage(ctx, p, r)
 		if errors.Is(err, errThinly) {
-			p = p.thinly()
-			l.mem.lone = l.f.now().Add(leastTTL)
-			l.f.repos.put(keyOf(l.repo), keyOf(l.repo), l.mem)
+			p = l.lighter(p)
 			continue
 		}
 		if err != nil || next == "" {
@@ -163,8 +157,9 @@ func (l *observation) readPages(ctx context.Context) error {
 				p.size = min(MaxPulls, l.total-read)
 			}
 		} else {
-			p.size = l.mem.size(l.f.now())
+			p.size = maxPage
 		}
+		p = p.as(p.form)
 	}
 	return transient(wordTooMany, nil) // fail closed: who sees only some may merge what the rest forbids
 }
@@ -212,38 +207,29 @@ func unique[T comparable](names []T, n int) []T {
 	return out
 }
 
-// readPage reads one page, and asks for less each time that GitHub finds it too heavy. That is remembered.
+// readPage reads one page, and asks for less each time that GitHub finds it too heavy.
 func (l *observation) readPage(ctx context.Context, p *page) (reply, error) {
 	for {
 		r, err := l.c.askParts(ctx, lookQuery(*p))
-		if err == nil || !errors.Is(err, errHeavy) || ctx.Err() != nil {
-			return r, err
-		}
-		until := l.f.now().Add(leastTTL)
 		switch {
-		case p.forgotten: // that may have been what was too heavy: it is read apart
-			p.forgotten = false
-		case len(p.asked.rulesets) > 0: // they come once in a while: only they are read apart
-			l.asked.rulesets, p.asked.rulesets = nil, nil
-		case !p.asked.empty(): // they may have been what was too heavy: they are read apart
-			l.asked, l.mem.apart = branchAsk{}, until
-			p.asked = l.asked
-			if p.bases != nil {
-				p.bases = l.knownBases()
-			}
-		case p.details():
-			*p, l.mem.lone = p.thinly(), until
-		case p.listed && p.size > leastPage:
-			p.size, l.mem.small = leastPage, until
-		case p.listed && p.parts != partBare:
-			p.parts, l.mem.terse = partBare, until
-		case len(p.bases)+len(p.groups) > 0:
-			p.bases, p.groups, l.mem.bare = nil, nil, until
-		default:
+		case err == nil || !errors.Is(err, errHeavy) || ctx.Err() != nil:
+			return r, err
+		case p.form == barePage || p.form == smallPage && !p.listed:
 			return reply{}, transient(wordPage, err)
 		}
+		*p = l.lighter(*p)
+	}
+}
+
+// lighter is a page in the next form. That is remembered, unless what comes once in a while may have been what was too heavy.
+func (l *observation) lighter(p page) page {
+	next := p.as(p.form + 1)
+	if !p.forgotten && len(p.asked.rulesets) == 0 {
+		l.mem.heavy, l.mem.light = next.form, l.f.now().Add(leastTTL)
 		l.f.repos.put(keyOf(l.repo), keyOf(l.repo), l.mem)
 	}
+	l.asked = next.asked
+	return next
 }
 
 // listName is what the list of pull requests is called.

@@ -20,7 +20,7 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 	groups := []plan.Group{{Base: "main", BaseSHA: "a", Head: "b"}, {Base: "x", BaseSHA: "c", Head: "d"}}
 	bases := []plan.Branch{"main", "release/1"}
 	for name, q := range map[string]*query{
-		"first page": lookQuery(page{owner: "o", name: "r", listed: true, parts: wholePull, size: smallPage}),
+		"first page": lookQuery(page{owner: "o", name: "r", listed: true, parts: wholePull, size: fewPulls}),
 		"with bases": lookQuery(page{owner: "o", name: "r", listed: true, parts: wholePull, size: 100, bases: many(maxKnownBases), groups: groups}),
 		"next page":  lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 50, after: "c"}),
 		"by number":  lookQuery(page{owner: "o", name: "r", pulls: wantedOf(wholePull, 1, 2), own: bases}),

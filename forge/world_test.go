@@ -486,21 +486,21 @@ func TestOnlySomePulls(t *testing.T) {
 }
 
 func TestManyPages(t *testing.T) {
+	const many = fewPulls + leastPage + 1
 	w := newWorld(t, nil)
-	for i := range 27 {
+	for i := range many {
 		w.open(fmt.Sprint("b", i), fmt.Sprint("f", i))
 	}
-	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: fmt.Sprintf(`"first":%d,`, 27-smallPage), Status: 504, Times: 1})
+	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: fmt.Sprintf(`"first":%d,`, many-fewPulls), Status: 504, Times: 1})
 	s, got := w.look(Ask{})
-	if len(s.Pulls) != 27 || sum(got) != 5 { // a small page, one too heavy with details, one without them, the details, and the rules
+	if len(s.Pulls) != many || sum(got) != 6 { // a small page, one too heavy with details, two without them, the details, and the rules
 		t.Errorf("%d after %v", len(s.Pulls), got)
 	}
-	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: fmt.Sprintf(`"first":%d,`, maxPage), Status: 504, Times: -1})
-	if s, got = w.look(Ask{}); len(s.Pulls) != 27 || sum(got) != 4 { // one too large, two smaller ones, and what may have changed
-		t.Errorf("%d after %v", len(s.Pulls), got)
-	}
-	if s, got = w.look(Ask{}); len(s.Pulls) != 27 || sum(got) != 3 { // the size is remembered
-		t.Errorf("%d after %v", len(s.Pulls), got)
+	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: fmt.Sprintf(`"first":%d,`, many+roomToGrow), Status: 504, Times: -1})
+	for range 2 { // the form is remembered: two pages, and what may have changed
+		if s, got = w.look(Ask{}); len(s.Pulls) != many || sum(got) != 3 {
+			t.Errorf("%d after %v", len(s.Pulls), got)
+		}
 	}
 }
 
@@ -528,7 +528,7 @@ func TestThinPages(t *testing.T) {
 		w.open(fmt.Sprint("b", i), fmt.Sprint("f", i))
 	}
 	w.must(w.forge.SetStatus(context.Background(), w.repo, plan.SHA(w.r.Tip("b3")), plan.Status{Context: "sluice/main", State: plan.Success}))
-	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: fmt.Sprintf(`"first":%d,`, smallPage), Status: 504, Times: -1})
+	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: fmt.Sprintf(`"first":%d,`, fewPulls), Status: 504, Times: -1})
 	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: `":4}`, Status: 504, Times: -1}) // #4, asked for with others or alone
 	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: `":4,`, Status: 504, Times: -1})
 	for range 2 {
