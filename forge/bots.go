@@ -44,7 +44,7 @@ func (l *observation) addApps(ctx context.Context, s *plan.Snapshot) error {
 	known := map[plan.Login]bot{}
 	var ask []plan.Login
 	for _, c := range wanted {
-		if b, ok := l.f.bots.get(c.By); ok && l.f.now().Before(b.until) {
+		if b, ok := keptBots.get(l.f.memory.ofAll(), c.By); ok && l.f.now().Before(b.until) {
 			known[c.By] = b
 		} else {
 			ask = append(ask, c.By)
@@ -101,13 +101,13 @@ func (l *observation) readBot(ctx context.Context, slug plan.Login) (bot, error)
 	}
 	if err == nil {
 		b := bot{app.ID, l.f.now().Add(l.f.rulesTTL)}
-		l.f.bots.put(keyOf(l.repo), slug, b)
+		keptBots.put(l.f.memory.ofAll(), slug, b)
 		return b, nil
 	}
 	l.log.Warn("cannot tell which App set a status", "bot", string(slug), "error", err)
 	var e *Error
 	if errors.As(err, &e) && (e.Kind == Gone || e.Kind == Refused) {
-		l.f.bots.put(keyOf(l.repo), slug, bot{until: l.f.now().Add(min(botAgain, l.f.rulesTTL))})
+		keptBots.put(l.f.memory.ofAll(), slug, bot{until: l.f.now().Add(min(botAgain, l.f.rulesTTL))})
 	}
 	return bot{}, nil
 }

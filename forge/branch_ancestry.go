@@ -29,7 +29,6 @@ const (
 
 // ancestryKey names a comparison. Both SHAs are known, so its answer never changes.
 type ancestryKey struct {
-	repo     repoKey
 	from, to plan.SHA
 }
 
@@ -127,9 +126,8 @@ func (t *tracker) searchPart(ctx context.Context, k placeKey, left *atomic.Int32
 func (t *tracker) search(ctx context.Context, k placeKey, left *atomic.Int32) (place, error) {
 	c := t.chains[k.from]
 	line := c.line()
-	key := commitKey{keyOf(t.repo), k.tip}
 	yes, no := -1, len(line) // places that are known to descend from the tip, and not to
-	if oldest, ok := t.f.oldest.get(key); ok {
+	if oldest, ok := keptOldest.get(t.memory, k.tip); ok {
 		if i, ok := c.at[oldest]; ok {
 			yes = min(i, len(line)-1)
 		}
@@ -148,31 +146,31 @@ func (t *tracker) search(ctx context.Context, k placeKey, left *atomic.Int32) (p
 		}
 		switch got, err := t.compareTips(ctx, k.tip, line[at].SHA, left); {
 		case err != nil, got == ancestryUnknown: // what is proved stands
-			return t.keepPlace(key, line, yes), err
+			return t.keepPlace(k.tip, line, yes), err
 		case got == ancestryAhead, got == ancestryIdentical:
 			yes = at
 		default:
 			no = at
 		}
 	}
-	return t.keepPlace(key, line, yes), nil
+	return t.keepPlace(k.tip, line, yes), nil
 }
 
 // guess is the place to ask about first: the one after the last that is known to descend, if that was compared before, else
 // the end of the line, which descends from whatever lies deeper.
 func (t *tracker) guess(tip plan.SHA, line []plan.Commit, yes int) int {
-	if _, known := t.f.ancestries.get(ancestryKey{keyOf(t.repo), tip, line[yes+1].SHA}); known {
+	if _, known := keptAncestries.get(t.memory, ancestryKey{tip, line[yes+1].SHA}); known {
 		return yes + 1
 	}
 	return len(line) - 1
 }
 
 // keepPlace remembers the oldest commit of the line that is known to descend from a tip.
-func (t *tracker) keepPlace(key commitKey, line []plan.Commit, yes int) place {
+func (t *tracker) keepPlace(tip plan.SHA, line []plan.Commit, yes int) place {
 	if len(line) == 0 {
 		return place{relation: plan.Behind}
 	}
-	t.f.oldest.put(keyOf(t.repo), key, line[yes].SHA)
+	keptOldest.put(t.memory, tip, line[yes].SHA)
 	return place{relation: plan.Behind, reach: yes + 1}
 }
 
@@ -197,8 +195,8 @@ func (t *tracker) compareTips(ctx context.Context, from, to plan.SHA, left *atom
 	if from == to {
 		return ancestryIdentical, nil
 	}
-	key := ancestryKey{keyOf(t.repo), from, to}
-	if k, ok := t.f.ancestries.get(key); ok {
+	key := ancestryKey{from, to}
+	if k, ok := keptAncestries.get(t.memory, key); ok {
 		return k, nil
 	}
 	if left.Add(-1) < 0 {
@@ -213,6 +211,6 @@ func (t *tracker) compareTips(ctx context.Context, from, to plan.SHA, left *atom
 	if relationOf(k) == plan.RelationUnknown {
 		return ancestryUnknown, wrap(ctx, "compare branch", transient(wordNoAncestry, nil))
 	}
-	t.f.ancestries.put(keyOf(t.repo), key, k)
+	keptAncestries.put(t.memory, key, k)
 	return k, nil
 }

@@ -14,7 +14,7 @@ const maxNamePages = 20
 
 // namesDue reports whether the names of all branches are to be read: they were long ago, or for other entries.
 func (t *tracker) namesDue() bool {
-	w := t.mem.windowed
+	w := t.last.windowed
 	if !t.f.now().Before(w.named) || len(w.entries) != len(t.entries) {
 		return true
 	}
@@ -29,7 +29,7 @@ func (t *tracker) namesDue() bool {
 // addCaseConflicts finds branches whose names differ from a windowed branch's in case alone: among those that the look saw anyway, and
 // among all names, which are remembered by time.
 func (t *tracker) addCaseConflicts(ctx context.Context) error {
-	t.windowed.caseConflicts, t.windowed.named = t.mem.windowed.caseConflicts, t.mem.windowed.named
+	t.windowed.caseConflicts, t.windowed.named = t.last.windowed.caseConflicts, t.last.windowed.named
 	if t.seen.names != nil {
 		all, whole, err := t.allNames(ctx)
 		if err != nil {

@@ -42,7 +42,7 @@ func (l *observation) addLandings(ctx context.Context, s *plan.Snapshot) error {
 		if seen := l.seenTip(name, &b); seen.sha != "" && seen.sha != b.Tip && b.Policy != nil {
 			moved = append(moved, name)
 		} else {
-			l.f.tips.put(keyOf(l.repo), baseKey{keyOf(l.repo), name}, tipMemory{sha: b.Tip, at: l.at, landings: b.Landings})
+			keptTips.put(l.memory, name, tipMemory{sha: b.Tip, at: l.at, landings: b.Landings})
 		}
 		s.Bases[name] = b
 	}
@@ -58,7 +58,7 @@ func (l *observation) addLandings(ctx context.Context, s *plan.Snapshot) error {
 
 // seenTip is where a base stood at the last look. What came lately is filled in.
 func (l *observation) seenTip(name plan.Branch, b *plan.Base) tipMemory {
-	seen, _ := l.f.tips.get(baseKey{keyOf(l.repo), name})
+	seen, _ := keptTips.get(l.memory, name)
 	b.Landings = nil
 	for _, c := range seen.landings {
 		if l.at.Sub(c.At) < landingAge && len(b.Landings) < maxLandings {
@@ -75,7 +75,7 @@ func (l *observation) addLandingsTo(ctx context.Context, s *plan.Snapshot, name 
 		return nil
 	}
 	l.hasTurn(partLandings, string(name))
-	seen, _ := l.f.tips.get(baseKey{keyOf(l.repo), name})
+	seen, _ := keptTips.get(l.memory, name)
 	fresh, err := l.landingsSince(ctx, seen, b.Tip)
 	if err != nil {
 		_, err = l.failed(ctx, key, whatLandings, err)
@@ -83,7 +83,7 @@ func (l *observation) addLandingsTo(ctx context.Context, s *plan.Snapshot, name 
 	}
 	l.wasRead(key)
 	b.Landings = append(fresh, b.Landings...)[:min(maxLandings, len(fresh)+len(b.Landings))]
-	l.f.tips.put(keyOf(l.repo), baseKey{keyOf(l.repo), name}, tipMemory{sha: b.Tip, at: l.at, landings: b.Landings})
+	keptTips.put(l.memory, name, tipMemory{sha: b.Tip, at: l.at, landings: b.Landings})
 	s.Bases[name] = b
 	return nil
 }
@@ -107,7 +107,7 @@ func (l *observation) landingsSince(ctx context.Context, seen tipMemory, tip pla
 	}
 	var landings []plan.Landing
 	for _, c := range line {
-		if _, ours := l.f.made.get(plan.SHA(c.GetSHA())); ours {
+		if _, ours := keptMade.get(l.memory, plan.SHA(c.GetSHA())); ours {
 			continue
 		}
 		if len(landings) == maxLandings {

@@ -19,12 +19,6 @@ const (
 	maxSubject = 100
 )
 
-// commitKey names a commit of a repository. What it is never changes.
-type commitKey struct {
-	repo repoKey
-	sha  plan.SHA
-}
-
 // firstParent is a commit with its first parent.
 type firstParent struct {
 	parent  plan.SHA // "": it has none
@@ -56,7 +50,7 @@ func (l *observation) keepParents(page *connection[rawParent]) {
 			one.parent = plan.SHA(n.Parents.Nodes[0].Oid)
 		}
 		l.parents[plan.SHA(n.Oid)] = one
-		l.f.firstParents.put(keyOf(l.repo), commitKey{keyOf(l.repo), plan.SHA(n.Oid)}, one)
+		keptFirstParents.put(l.memory, plan.SHA(n.Oid), one)
 	}
 }
 
@@ -65,7 +59,7 @@ func (l *observation) firstParent(sha plan.SHA) (firstParent, bool) {
 	if one, ok := l.parents[sha]; ok {
 		return one, true
 	}
-	return l.f.firstParents.get(commitKey{keyOf(l.repo), sha})
+	return keptFirstParents.get(l.memory, sha)
 }
 
 // follow walks the first parents from a tip as far as they are known.

@@ -110,7 +110,7 @@ func refUpdates(id string, moves []plan.Move) map[string]any {
 
 // nodeID is the name that mutations know a repository by, from the last look.
 func (f *Forge) nodeID(ctx context.Context, c *client, repo plan.Repo) (string, error) {
-	if m, ok := f.repos.get(keyOf(repo)); ok && m.id != "" {
+	if m, ok := keptLook.get(f.memory.of(repo), struct{}{}); ok && m.id != "" {
 		return m.id, nil
 	}
 	r, err := c.ask(ctx, idQuery(repo.Owner, repo.Name))
@@ -129,7 +129,7 @@ func (f *Forge) nodeID(ctx context.Context, c *client, repo plan.Repo) (string, 
 
 // noteMoved remembers where branches went, so that the next look asks at once for what is said of the commits where they stand.
 func (f *Forge) noteMoved(repo plan.Repo, moves []plan.Move) {
-	m, ok := f.repos.get(keyOf(repo))
+	m, ok := keptLook.get(f.memory.of(repo), struct{}{})
 	if !ok {
 		return
 	}
@@ -143,7 +143,7 @@ func (f *Forge) noteMoved(repo plan.Repo, moves []plan.Move) {
 			m.windowed.tips[i] = tip
 		}
 	}
-	f.repos.put(keyOf(repo), keyOf(repo), m)
+	keptLook.put(f.memory.of(repo), struct{}{}, m)
 }
 
 // noteDemands remembers the branches whose move was refused for the lack of our status: a look does not read the rulesets of a branch
@@ -155,7 +155,7 @@ func (f *Forge) noteDemands(repo plan.Repo, moves []plan.Move, e *Error) {
 	}
 	for _, m := range moves {
 		if namesContext(e.Reason, string(plan.PromoteContextFor(m.Branch))) {
-			f.demands.put(keyOf(repo), baseKey{keyOf(repo), m.Branch}, f.now().Add(demandKept))
+			keptDemands.put(f.memory.of(repo), m.Branch, f.now().Add(demandKept))
 		}
 	}
 }
@@ -177,7 +177,7 @@ func namesContext(reason, context string) bool {
 
 // provedDemand reports whether GitHub has shown that a branch demands our status.
 func (f *Forge) provedDemand(repo plan.Repo, branch plan.Branch) bool {
-	until, ok := f.demands.get(baseKey{keyOf(repo), branch})
+	until, ok := keptDemands.get(f.memory.of(repo), branch)
 	return ok && f.now().Before(until)
 }
 

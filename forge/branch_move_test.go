@@ -315,7 +315,7 @@ func TestAnswersToAMove(t *testing.T) {
 		return answerOf{}
 	}}
 	f := hub.forge(nil)
-	f.repos.put(keyOf(testRepo), keyOf(testRepo), memory{id: "R1"})
+	keptLook.put(f.memory.of(testRepo), struct{}{}, lastLook{id: "R1"})
 	if err := f.MoveBranches(context.Background(), testRepo, []plan.Move{{Branch: "a", New: plan.SHA(sha(2))}}); kindOf(err) != Transient {
 		t.Error(err)
 	}

@@ -33,7 +33,7 @@ type rulesetAnswer struct{ demands, whole bool }
 
 // rulesAreDue reports whether the rulesets of a branch are to be read: they never were, or long ago.
 func (l *observation) rulesAreDue(name plan.Branch) bool {
-	r, known := l.mem.windowed.rulesets[name]
+	r, known := l.last.windowed.rulesets[name]
 	return !known || r.there && !l.began.Before(r.until)
 }
 
@@ -84,7 +84,7 @@ func (t *tracker) addRulesets(context.Context) error {
 	t.windowed.rulesets = make(map[plan.Branch]rulesetState, len(t.entries))
 	for _, e := range t.entries {
 		name := plan.Branch(e.Name)
-		r, state := t.mem.windowed.rulesets[name], t.seen.rulesets[name]
+		r, state := t.last.windowed.rulesets[name], t.seen.rulesets[name]
 		r.demands = state.demands || r.demands && !state.whole
 		switch r.there = t.seen.tips[name] != nil; {
 		case !r.there:

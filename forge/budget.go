@@ -68,7 +68,7 @@ func (f *Forge) Hold(installation int64, requests int) {
 
 // LookCost is how many of GraphQL's points of an hour the last look at a repository cost; 1 before the first.
 func (f *Forge) LookCost(repo plan.Repo) int {
-	m, _ := f.repos.get(keyOf(repo))
+	m, _ := keptLook.get(f.memory.of(repo), struct{}{})
 	return max(m.cost, 1)
 }
 

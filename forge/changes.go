@@ -12,13 +12,7 @@ import (
 // A pull request's version of the file is anybody's text. It is checked as soon as it was read, one text at a time in the process, and
 // dropped: what is kept is the outcome, bounded. So strangers cost one text's check, however many pull requests they open.
 
-// headKey names what a head makes of the rules file. A head's text never changes.
-type headKey struct {
-	repo repoKey
-	head plan.SHA
-}
-
-// proposed is what a head makes of the rules file.
+// proposed is what a head makes of the rules file. A head's text never changes.
 type proposed struct {
 	blob   plan.SHA
 	change *plan.RulesChange
@@ -34,7 +28,7 @@ func (l *observation) addChanges(ctx context.Context, s *plan.Snapshot) error {
 			continue
 		}
 		touches, deletes := touchesRules(p.Files)
-		switch seen, known := l.f.changes.get(headKey{keyOf(l.repo), p.Head}); {
+		switch seen, known := keptChanges.get(l.memory, p.Head); {
 		case deletes:
 			p.Rules = &plan.RulesChange{Deleted: true}
 		case (touches || !p.Complete) && known:
@@ -101,7 +95,7 @@ func (l *observation) addChange(p *plan.Pull, atTip plan.SHA, o *rawObject) {
 	switch {
 	case o != nil:
 		seen := proposed{plan.SHA(o.Oid), l.f.verify(o)}
-		l.f.changes.put(keyOf(l.repo), headKey{keyOf(l.repo), p.Head}, seen)
+		keptChanges.put(l.memory, p.Head, seen)
 		seen.addTo(p, atTip)
 	case touches:
 		p.Rules = l.f.verify(nil)

@@ -26,12 +26,6 @@ const (
 	maxStatusPages = 20
 )
 
-// pullKey names a pull request in what is remembered of it.
-type pullKey struct {
-	repoKey
-	number int
-}
-
 // closureMemory is what was seen of a pull request that is not open, and when. Of one that is not there nothing is known but that it was
 // asked for.
 type closureMemory struct {
@@ -86,7 +80,7 @@ func (l *observation) addClosed(ctx context.Context, s *plan.Snapshot) error {
 			continue
 		}
 		asked[n] = true
-		seen, known := l.f.over.get(pullKey{keyOf(l.repo), n})
+		seen, known := keptOver.get(l.memory, n)
 		if known && (seen.Merged || (d.Ends.IsZero() && l.f.now().Sub(seen.at) < closedTTL)) {
 			if seen.Subject.Pull != 0 {
 				s.Closed = append(s.Closed, seen.Closure)
@@ -127,13 +121,13 @@ func (l *observation) closedOf(named answers, alias string, number int) (plan.Cl
 	raw, err := find[rawClosure](named, alias)
 	var e *Error
 	if errors.As(err, &e) && e.Kind == Gone {
-		l.f.over.put(keyOf(l.repo), pullKey{keyOf(l.repo), number}, closureMemory{at: l.f.now()})
+		keptOver.put(l.memory, number, closureMemory{at: l.f.now()})
 	}
 	if err != nil || raw == nil || raw.State == "OPEN" || raw.HeadRefOid == "" {
 		return plan.Closure{}, false
 	}
 	c := plan.Closure{Subject: plan.Subject{Pull: number, Base: plan.Branch(raw.BaseRefName)}, SHA: plan.SHA(raw.HeadRefOid), Merged: raw.Merged}
-	l.f.over.put(keyOf(l.repo), pullKey{keyOf(l.repo), number}, closureMemory{c, l.f.now()})
+	keptOver.put(l.memory, number, closureMemory{c, l.f.now()})
 	return c, true
 }
 

@@ -216,7 +216,7 @@ func TestAQuietLookWithDebtsCostsNothing(t *testing.T) {
 		if sum(got) != 1 {
 			t.Errorf("%v", got)
 		}
-		m, _ := w.forge.repos.get(keyOf(w.repo))
+		m, _ := keptLook.get(w.forge.memory.of(w.repo), struct{}{})
 		return m.cost
 	}
 	without := points(Ask{})

@@ -93,12 +93,9 @@ func (l *observation) hasDetails(raw *rawPull) {
 	raw.detail = &detail
 }
 
-// detailKey is of a pull request's details.
-func (l *observation) detailKey(number int) pullKey { return pullKey{keyOf(l.repo), number} }
-
 // kept gives what is kept of a pull request's details; nil if there is nothing, or nothing that time allows to trust.
 func (l *observation) kept(number int) *rawPull {
-	kept, ok := l.f.details.get(l.detailKey(number))
+	kept, ok := keptDetails.get(l.memory, number)
 	if !ok || kept.read.After(l.at) || l.began.Sub(kept.began) > l.at.Sub(kept.read)+budget.Margin { // the clock was set back: they are older than they look
 		return nil
 	}
@@ -121,7 +118,7 @@ func (l *observation) keep(raw *rawPull) {
 			d.StatusCheckRollup.Contexts.Nodes[i].Description = nil
 		}
 	}
-	l.f.details.put(keyOf(l.repo), l.detailKey(raw.Number), d)
+	keptDetails.put(l.memory, raw.Number, d)
 }
 
 // lacksCommits reports whether a page's own commits would show more than is kept.
@@ -143,7 +140,7 @@ func (l *observation) detailsOf(number int, head string) (parts string, lists in
 func (l *observation) ahead() []pullAsk {
 	asked := l.ask.Full
 	var old []*rawPull
-	for _, n := range l.mem.pulls {
+	for _, n := range l.last.pulls {
 		kept := l.kept(n)
 		switch {
 		case kept == nil:
@@ -224,7 +221,7 @@ func (l *observation) stands(ctx context.Context, kept, raw *rawPull) (bool, err
 	}
 	stands := *kept
 	stands.BaseRef = raw.BaseRef
-	l.f.details.put(keyOf(l.repo), l.detailKey(raw.Number), &stands)
+	keptDetails.put(l.memory, raw.Number, &stands)
 	return true, nil
 }
 

@@ -198,7 +198,7 @@ func TestPathsAfterAPush(t *testing.T) {
 					t.Errorf("look %d: %v, all %d", i, got, all)
 				}
 			}
-			known, _ := w.forge.paths.get(baseKey{keyOf(w.repo), "main"})
+			known, _ := keptPaths.get(w.forge.memory.of(w.repo), "main")
 			if string(known.tip) != w.r.Tip("main") || len(known.there) != 3 {
 				t.Errorf("%+v", known)
 			}

@@ -21,7 +21,6 @@ const (
 
 // listKey names a whole list. Both SHAs are known, so it never changes.
 type listKey struct {
-	repo       repoKey
 	base, head plan.SHA
 }
 
@@ -122,7 +121,7 @@ type fileList struct {
 // tooLong remembers that a pull request's list is longer than lists may be: it stays incomplete.
 func (l *observation) tooLong(p *plan.Pull) bool {
 	if p.MergeBase != "" {
-		l.f.whole.put(keyOf(l.repo), listKey{keyOf(l.repo), p.MergeBase, p.Head}, fileList{long: true})
+		keptLists.put(l.memory, listKey{p.MergeBase, p.Head}, fileList{long: true})
 	}
 	return true
 }
@@ -132,8 +131,8 @@ func (l *observation) keptList(ctx context.Context, p *plan.Pull, raw *rawPull) 
 	if p.MergeBase == "" {
 		return false
 	}
-	key := listKey{keyOf(l.repo), p.MergeBase, p.Head}
-	kept, ok := l.f.whole.get(key)
+	key := listKey{p.MergeBase, p.Head}
+	kept, ok := keptLists.get(l.memory, key)
 	if kept.long {
 		return true
 	}
@@ -152,7 +151,7 @@ func (l *observation) keptList(ctx context.Context, p *plan.Pull, raw *rawPull) 
 	if !ok || !fits(files, p.Files, raw.ChangedFiles) {
 		return false
 	}
-	l.f.whole.put(keyOf(l.repo), key, fileList{files: files})
+	keptLists.put(l.memory, key, fileList{files: files})
 	p.Files, p.Complete = slices.Clone(files), true
 	l.hasWholeList(p)
 	return true
@@ -225,7 +224,7 @@ func (l *observation) keepList(ctx context.Context, p *plan.Pull) {
 	if p.MergeBase == "" {
 		return
 	}
-	l.f.whole.put(keyOf(l.repo), listKey{keyOf(l.repo), p.MergeBase, p.Head}, fileList{files: slices.Clone(p.Files)})
+	keptLists.put(l.memory, listKey{p.MergeBase, p.Head}, fileList{files: slices.Clone(p.Files)})
 	if l.f.lists == nil {
 		return
 	}

@@ -41,7 +41,7 @@ type Options struct {
 	// many more are kept for statuses.
 	Dial        func(ctx context.Context, network, address string) (net.Conn, error)
 	Connections int
-	Memory      int          // bytes that are remembered of all repositories together; 0: DefaultMemory
+	Memory      int          // bytes that are remembered of all repositories together; 0: 200 MiB
 	Lists       FileLists    // nil: old names of renames are remembered in memory only
 	Log         *slog.Logger // nil: nothing is logged
 	// Requested is called after each request with its kind and the answer's code, 0 without an answer. It names nobody. nil: no one asks.
@@ -77,18 +77,13 @@ type Forge struct {
 	self    *client           // of the App itself
 	clients map[int64]*client // of its installations
 
-	remembered
+	memory    *memory
 	listsMost int        // bytes of a look's lists of files
 	verifying sync.Mutex // a rules file that somebody proposes
 	turn      atomic.Int64
 
 	schema *schema
 }
-
-// repoKey names a repository in what is remembered of it.
-type repoKey struct{ owner, name string }
-
-func keyOf(r plan.Repo) repoKey { return repoKey{r.Owner, r.Name} }
 
 // New makes a Forge. It sends nothing.
 func New(o Options) (*Forge, error) {
@@ -123,7 +118,7 @@ func unsigned(o Options, at addresses) *Forge {
 		app: o.AppID, pace: o.Pace, rulesTTL: rulesResyncs * o.Resync, resync: o.Resync, at: at, lists: o.Lists, log: o.Log, now: o.Now,
 		wire: o.transport(), requested: o.Requested, clients: map[int64]*client{},
 	}
-	f.remembered, f.listsMost = newRemembered(cmp.Or(o.Memory, DefaultMemory)), maxListsBytes
+	f.memory, f.listsMost = newMemory(cmp.Or(o.Memory, defaultMemory)), maxListsBytes
 	f.defaults()
 	return f
 }

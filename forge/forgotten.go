@@ -131,7 +131,7 @@ func (l *observation) left(raw rawClosure) []plan.Pull {
 // did it need not again: what is pushed past from then on is recorded.
 func (l *observation) addEarlier(ctx context.Context, s *plan.Snapshot, some []changed) (whole bool) {
 	some = slices.DeleteFunc(some, func(c changed) bool {
-		_, known := l.f.turns.get(l.key(partEarlier, fmt.Sprint(c.number)))
+		_, known := keptTurns.get(l.memory, l.key(partEarlier, fmt.Sprint(c.number)))
 		return known
 	})
 	slices.SortFunc(some, func(a, b changed) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.number, b.number)) })

@@ -255,13 +255,13 @@ func (l *observation) changed(ctx context.Context, from, head plan.SHA) (files [
 		files, complete = []plan.File{}, true
 	}
 	if complete {
-		l.f.whole.put(keyOf(l.repo), listKey{keyOf(l.repo), from, head}, fileList{files: files})
+		keptLists.put(l.memory, listKey{from, head}, fileList{files: files})
 	}
 	return files, complete, nil
 }
 
 // known is what memory has of a comparison that was whole.
 func (l *observation) known(from, head plan.SHA) ([]plan.File, bool) {
-	kept, ok := l.f.whole.get(listKey{keyOf(l.repo), from, head})
+	kept, ok := keptLists.get(l.memory, listKey{from, head})
 	return kept.files, ok && !kept.long
 }

@@ -82,8 +82,8 @@ func TestListsAreBoundedByBytes(t *testing.T) {
 	if _, again := w.look(Ask{}); sum(again) > 1 {
 		t.Errorf("a second look took %v", again)
 	}
-	if q := w.forge.content; q.bytes() > 4*maxListBytes {
-		t.Errorf("%d bytes are remembered", q.bytes())
+	if q := w.forge.memory.content; q.sum > 4*maxListBytes {
+		t.Errorf("%d bytes are remembered", q.sum)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestListsOfALookAreBoundedByBytes(t *testing.T) {
 	}
 	w.must(w.r.ClosePull(1, "alice"))
 	then := incomplete()
-	w.forge.evictAll()
+	w.forge.memory.evictAll()
 	if d := cmp.Diff(incomplete(), then); d != "" || len(then) != len(first)-1 {
 		t.Errorf("incomplete with memory %v, without it otherwise: %s", then, d)
 	}

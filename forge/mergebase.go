@@ -21,7 +21,6 @@ type fork struct {
 
 // forkKey names a fork that was found.
 type forkKey struct {
-	repo repoKey
 	head plan.SHA
 	from string
 }
@@ -64,36 +63,36 @@ func (h history) mergeBase(tip, head plan.SHA) (plan.SHA, bool) {
 }
 
 // byTip names the answer of a comparison for as long as the tip stands.
-func byTip(repo repoKey, tip, head plan.SHA) forkKey {
-	return forkKey{repo, head, "tip " + string(tip)}
+func byTip(tip, head plan.SHA) forkKey {
+	return forkKey{head, "tip " + string(tip)}
 }
 
 // byBoundary names the answer for as long as the head's own commits begin where they do: the nearest of the boundary stays
 // the nearest, however far the base moves on. False if the boundary is not known.
-func (h history) byBoundary(repo repoKey, head plan.SHA) (forkKey, bool) {
+func (h history) byBoundary(head plan.SHA) (forkKey, bool) {
 	names := make([]string, len(h.boundary))
 	for i, sha := range h.boundary {
 		names[i] = string(sha)
 	}
-	return forkKey{repo, head, strings.Join(names, " ")}, h.complete && len(h.boundary) > 0
+	return forkKey{head, strings.Join(names, " ")}, h.complete && len(h.boundary) > 0
 }
 
 // knownFork gives a fork that was found before.
 func (l *observation) knownFork(h history, tip, head plan.SHA) (fork, bool) {
-	if at, ok := l.f.forks.get(byTip(keyOf(l.repo), tip, head)); ok {
+	if at, ok := keptForks.get(l.memory, byTip(tip, head)); ok {
 		return at, true
 	}
-	if k, ok := h.byBoundary(keyOf(l.repo), head); ok {
-		return l.f.forks.get(k)
+	if k, ok := h.byBoundary(head); ok {
+		return keptForks.get(l.memory, k)
 	}
 	return fork{}, false
 }
 
 // keepFork remembers a fork that was found.
 func (l *observation) keepFork(h history, tip, head plan.SHA, at fork) {
-	l.f.forks.put(keyOf(l.repo), byTip(keyOf(l.repo), tip, head), at)
-	if k, ok := h.byBoundary(keyOf(l.repo), head); ok && slices.Contains(h.boundary, at.base) {
-		l.f.forks.put(keyOf(l.repo), k, at)
+	keptForks.put(l.memory, byTip(tip, head), at)
+	if k, ok := h.byBoundary(head); ok && slices.Contains(h.boundary, at.base) {
+		keptForks.put(l.memory, k, at)
 	}
 }
 
@@ -199,7 +198,6 @@ func (l *observation) crossed(ctx context.Context, h history, base plan.SHA) (bo
 
 // historyKey names a head's own commits: as long as there are as many, they are the same.
 type historyKey struct {
-	repo  repoKey
 	head  plan.SHA
 	total int
 }
@@ -208,7 +206,7 @@ type historyKey struct {
 func (l *observation) history(raw *rawPull) history {
 	h := historyOf(raw)
 	if !h.complete {
-		if whole, ok := l.f.histories.get(historyKey{keyOf(l.repo), plan.SHA(raw.HeadRefOid), raw.Commits.TotalCount}); ok {
+		if whole, ok := keptHistories.get(l.memory, historyKey{plan.SHA(raw.HeadRefOid), raw.Commits.TotalCount}); ok {
 			return whole
 		}
 	}
@@ -242,7 +240,7 @@ func (l *observation) wholeHistory(ctx context.Context, raw *rawPull) (history, 
 	if h = historyOfList(list, head); !h.complete || len(h.own) != raw.Commits.TotalCount {
 		return h, wrap(ctx, "list commits", transient(wordShortList, nil))
 	}
-	l.f.histories.put(keyOf(l.repo), historyKey{keyOf(l.repo), head, raw.Commits.TotalCount}, h)
+	keptHistories.put(l.memory, historyKey{head, raw.Commits.TotalCount}, h)
 	return h, nil
 }
 

@@ -63,7 +63,7 @@ func (l *observation) addMoved(ctx context.Context, s *plan.Snapshot) error {
 	for name, set := range l.there {
 		if set.grown {
 			set.grown = false
-			l.f.paths.put(keyOf(l.repo), baseKey{keyOf(l.repo), name}, *set)
+			keptPaths.put(l.memory, name, *set)
 		}
 	}
 	if failed != nil && endsLook(ctx, failed) {
@@ -92,7 +92,7 @@ func (l *observation) knowPaths(ctx context.Context, name plan.Branch, b plan.Ba
 	if l.there[name] != nil {
 		return nil
 	}
-	kept, _ := l.f.paths.get(baseKey{keyOf(l.repo), name})
+	kept, _ := keptPaths.get(l.memory, name)
 	set := &pathSet{tip: b.Tip, there: map[string]bool{}, grown: kept.tip != b.Tip}
 	l.there[name] = set
 	if kept.tip == b.Tip {

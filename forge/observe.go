@@ -96,13 +96,14 @@ func askable(groups []plan.Group) []plan.Group {
 
 // observation is what one call of Observe has read so far.
 type observation struct {
-	f    *Forge
-	c    *client
-	repo plan.Repo
-	log  *slog.Logger // says which repository
-	ask  Ask
-	us   plan.Login
-	mem  memory
+	f      *Forge
+	c      *client
+	repo   plan.Repo
+	log    *slog.Logger // says which repository
+	ask    Ask
+	us     plan.Login
+	last   lastLook
+	memory remembered // of the repository
 
 	partBook
 	pageLists, wholeLists listRoom
@@ -138,7 +139,8 @@ type observation struct {
 }
 
 func (f *Forge) newObservation(repo plan.Repo, ask Ask) *observation {
-	mem, _ := f.repos.get(keyOf(repo))
+	kept := f.memory.of(repo)
+	last, _ := keptLook.get(kept, struct{}{})
 	at := ask.At
 	if at.IsZero() {
 		at = f.now().Round(0)
@@ -146,7 +148,7 @@ func (f *Forge) newObservation(repo plan.Repo, ask Ask) *observation {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return &observation{
-		f: f, c: f.clientLocked(repo.Installation), repo: repo, ask: ask, us: f.us, mem: mem, at: at, began: f.now(),
+		f: f, c: f.clientLocked(repo.Installation), repo: repo, ask: ask, us: f.us, memory: kept, last: last, at: at, began: f.now(),
 		pageLists: listRoom{most: f.listsMost}, wholeLists: listRoom{most: f.listsMost},
 		parents: map[plan.SHA]firstParent{}, there: map[plan.Branch]*pathSet{},
 		full: map[int]*rawPull{}, moves: map[[2]plan.SHA]move{}, raws: map[int]*rawPull{}, bases: map[plan.Branch]*rawBase{}, tips: map[plan.Branch]plan.SHA{},
@@ -190,7 +192,7 @@ func (l *observation) run(ctx context.Context) (plan.Snapshot, error) {
 	for i := range s.Pulls {
 		p := &s.Pulls[i]
 		if p.Unread.Is() { // what was kept may be what it was to be read anew for
-			l.f.details.remove(l.detailKey(p.Number))
+			keptDetails.forget(l.memory, p.Number)
 			continue
 		}
 		l.wasRead(l.pullKey(p))

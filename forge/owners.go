@@ -46,7 +46,7 @@ func (l *observation) addReviewed(ctx context.Context, names []plan.Branch, know
 			owned = append(owned, i)
 			continue
 		}
-		l.f.rules.put(keyOf(l.repo), baseKey{keyOf(l.repo), names[i]}, known[i])
+		keptRules.put(l.memory, names[i], known[i])
 	}
 	for some := range slices.Chunk(owned, maxAliases/namesOfOwners) {
 		if err := l.readOwners(ctx, names, known, some); err != nil {
@@ -96,7 +96,7 @@ func (l *observation) readOwners(ctx context.Context, names []plan.Branch, known
 			continue
 		}
 		known[i].reviewed = reviewed
-		l.f.rules.put(keyOf(l.repo), baseKey{keyOf(l.repo), names[i]}, known[i])
+		keptRules.put(l.memory, names[i], known[i])
 	}
 	return nil
 }

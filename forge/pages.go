@@ -24,8 +24,8 @@ const (
 	roomToGrow = 10
 )
 
-// memory is what is remembered of a repository from one look to the next.
-type memory struct {
+// lastLook is what of the last look at a repository makes the next one cheaper.
+type lastLook struct {
 	bases []string // that pull requests targeted, those of most first
 	pulls []int    // open ones
 	cost  int      // points of the last look
@@ -48,7 +48,7 @@ const (
 )
 
 // form is that of the pages of a look.
-func (m memory) form(now time.Time) form {
+func (m lastLook) form(now time.Time) form {
 	if now.Before(m.light) {
 		return m.heavy
 	}
@@ -110,14 +110,14 @@ func (l *observation) firstPage(now time.Time) page {
 		p.size = min(maxPage, max(leastPage, l.expected()+roomToGrow))
 		p.pulls = l.ahead()
 	}
-	return p.as(l.mem.form(now))
+	return p.as(l.last.form(now))
 }
 
 // expected is how many pull requests are open, as far as the last look and what is asked for in full show.
 func (l *observation) expected() int {
-	n := len(l.mem.pulls)
+	n := len(l.last.pulls)
 	for _, asked := range unique(l.ask.Full, MaxPulls) {
-		if !slices.Contains(l.mem.pulls, asked) {
+		if !slices.Contains(l.last.pulls, asked) {
 			n++
 		}
 	}
@@ -127,11 +127,11 @@ func (l *observation) expected() int {
 // readPages reads the pull requests, page by page.
 func (l *observation) readPages(ctx context.Context) error {
 	now := l.f.now()
-	if l.mem.form(now) == wholePage {
-		l.asked = l.mem.windowed.nextAsk(now)
-		l.asked.rulesets = l.rulesDue(l.mem.windowed.entries)
+	if l.last.form(now) == wholePage {
+		l.asked = l.last.windowed.nextAsk(now)
+		l.asked.rulesets = l.rulesDue(l.last.windowed.entries)
 	}
-	for _, base := range unique(append([]string{l.mem.def}, l.mem.bases...), maxOwn) {
+	for _, base := range unique(append([]string{l.last.def}, l.last.bases...), maxOwn) {
 		if base != "" {
 			l.own = append(l.own, plan.Branch(base))
 		}
@@ -182,12 +182,12 @@ func (l *observation) knownBases() []string {
 			names = append(names, source)
 		}
 	}
-	names = append(names, l.mem.bases...)
+	names = append(names, l.last.bases...)
 	for _, g := range l.ask.Groups {
 		names = append(names, string(g.Base))
 	}
 	for _, name := range l.owing {
-		if string(name) != l.mem.def {
+		if string(name) != l.last.def {
 			names = append(names, string(name))
 		}
 	}
@@ -225,8 +225,8 @@ func (l *observation) readPage(ctx context.Context, p *page) (reply, error) {
 func (l *observation) lighter(p page) page {
 	next := p.as(p.form + 1)
 	if !p.forgotten && len(p.asked.rulesets) == 0 {
-		l.mem.heavy, l.mem.light = next.form, l.f.now().Add(leastTTL)
-		l.f.repos.put(keyOf(l.repo), keyOf(l.repo), l.mem)
+		l.last.heavy, l.last.light = next.form, l.f.now().Add(leastTTL)
+		keptLook.put(l.memory, struct{}{}, l.last)
 	}
 	l.asked = next.asked
 	return next
@@ -412,7 +412,7 @@ func (l *observation) remember(s plan.Snapshot) {
 	for _, n := range l.earlierRead {
 		l.hasTurn(partEarlier, fmt.Sprint(n))
 	}
-	m, _ := l.f.repos.get(keyOf(l.repo))
+	m, _ := keptLook.get(l.memory, struct{}{})
 	m.cost, m.id, m.def, m.windowed = l.cost, l.once.ID, string(s.Default), l.windowed
 	if l.ask.Pulls == nil {
 		m.pulls, m.bases = nil, nil
@@ -428,5 +428,5 @@ func (l *observation) remember(s plan.Snapshot) {
 		}
 		slices.SortFunc(m.bases, func(a, b string) int { return cmp.Or(cmp.Compare(targets[b], targets[a]), cmp.Compare(a, b)) })
 	}
-	l.f.repos.put(keyOf(l.repo), keyOf(l.repo), m)
+	keptLook.put(l.memory, struct{}{}, m)
 }

@@ -63,7 +63,6 @@ const (
 
 // partKey names a part.
 type partKey struct {
-	repo repoKey
 	kind partKind
 	name string
 }
@@ -77,7 +76,7 @@ type part struct {
 
 // key names a part of the look's repository.
 func (l *observation) key(kind partKind, name string) partKey {
-	return partKey{keyOf(l.repo), kind, name}
+	return partKey{kind, name}
 }
 
 // pullKey names a pull request's head, and its base: where the one left the other may be known for one base and not for another.
@@ -91,7 +90,7 @@ func (l *observation) rests(k partKey) plan.Unread {
 		l.askAgain(l.f.now().Add(partFirst))
 		return plan.Unread{Reason: wordSilent, Passing: true}
 	}
-	p, ok := l.f.parts.get(k)
+	p, ok := keptParts.get(l.memory, k)
 	if !ok || !l.f.now().Before(p.until.Add(-partPause(p.fails)/partEarly)) {
 		return plan.Unread{}
 	}
@@ -111,11 +110,11 @@ func (l *observation) failed(ctx context.Context, k partKey, what string, err er
 	if errors.Is(e, errSilent) {
 		l.silent.Add(1)
 	}
-	p, _ := l.f.parts.get(k)
+	p, _ := keptParts.get(l.memory, k)
 	p.fails++
 	p.until = l.f.now().Add(partPause(p.fails))
 	p.unread = plan.Unread{Reason: notRead(what, e), Passing: e.Kind != Refused && p.fails < partPatience}
-	l.f.parts.put(keyOf(l.repo), k, p)
+	keptParts.put(l.memory, k, p)
 	l.askAgain(p.until)
 	l.log.Warn("a part of a repository was not read", "part", string(k.kind), "name", k.name, "what", what, "fails", p.fails, "error", err)
 	return p.unread, nil
@@ -134,7 +133,7 @@ func endsLook(ctx context.Context, err error) bool {
 }
 
 // wasRead forgets that a part could not be read.
-func (l *observation) wasRead(k partKey) { l.f.parts.remove(k) }
+func (l *observation) wasRead(k partKey) { keptParts.forget(l.memory, k) }
 
 // askAgain notes when a part is worth asking for again.
 func (l *observation) askAgain(t time.Time) {
@@ -160,7 +159,7 @@ func (l *observation) eachPull(ctx context.Context, s *plan.Snapshot, some []int
 func (l *observation) inTurn(kind partKind, some []int, name func(int) string) []int {
 	last := make(map[int]int64, len(some))
 	for _, i := range some {
-		last[i], _ = l.f.turns.get(l.key(kind, name(i)))
+		last[i], _ = keptTurns.get(l.memory, l.key(kind, name(i)))
 	}
 	some = slices.Clone(some)
 	slices.SortStableFunc(some, func(a, b int) int { return cmp.Compare(last[a], last[b]) })
@@ -169,7 +168,7 @@ func (l *observation) inTurn(kind partKind, some []int, name func(int) string) [
 
 // hasTurn notes that something of a list is asked about now.
 func (l *observation) hasTurn(kind partKind, name string) {
-	l.f.turns.put(keyOf(l.repo), l.key(kind, name), l.f.turn.Add(1))
+	keptTurns.put(l.memory, l.key(kind, name), l.f.turn.Add(1))
 }
 
 // askNamed sends a query about parts, and gives what was asked for by alias.

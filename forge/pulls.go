@@ -30,7 +30,7 @@ func (l *observation) pull(raw *rawPull) plan.Pull {
 	if p.Mergeable == plan.MergeableUnknown {
 		p.Unknown = l.unknownSince(&p)
 	} else {
-		l.f.unknown.remove(l.detailKey(p.Number))
+		keptUnknown.forget(l.memory, p.Number)
 	}
 	l.addOurs(&p, raw)
 	if raw.Labels != nil {
@@ -57,11 +57,10 @@ func (raw *rawPull) updated() time.Time {
 
 // unknownSince is the first look that did not show whether a head can be merged, of those since one did.
 func (l *observation) unknownSince(p *plan.Pull) time.Time {
-	at := l.detailKey(p.Number)
-	if was, ok := l.f.unknown.get(at); ok && was.head == p.Head && !was.since.After(l.at) { // a clock may be set back
+	if was, ok := keptUnknown.get(l.memory, p.Number); ok && was.head == p.Head && !was.since.After(l.at) { // a clock may be set back
 		return was.since
 	}
-	l.f.unknown.put(keyOf(l.repo), at, unknown{p.Head, l.at})
+	keptUnknown.put(l.memory, p.Number, unknown{p.Head, l.at})
 	return l.at
 }
 

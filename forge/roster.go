@@ -52,8 +52,7 @@ func othersHaveFiles(s *plan.Snapshot) bool {
 // neverHadFile reports whether no version of the file is known of a branch: git's log of it is empty, and so is the newest commits' place
 // for it, whichever line they came by. It is asked once for each tip.
 func (l *observation) neverHadFile(ctx context.Context, tip plan.SHA) (bool, error) {
-	key := commitKey{keyOf(l.repo), tip}
-	if never, known := l.f.fileless.get(key); known {
+	if never, known := keptFileless.get(l.memory, tip); known {
 		return never, nil
 	}
 	var answer struct{ Object *rawPast }
@@ -68,7 +67,7 @@ func (l *observation) neverHadFile(ctx context.Context, tip plan.SHA) (bool, err
 	for _, commit := range o.Line.Nodes {
 		never = never && commit.File == nil
 	}
-	l.f.fileless.put(keyOf(l.repo), key, never)
+	keptFileless.put(l.memory, tip, never)
 	return never, nil
 }
 

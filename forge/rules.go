@@ -24,12 +24,6 @@ const (
 	maxRulePages = 5
 )
 
-// baseKey names a base whose rules are remembered.
-type baseKey struct {
-	repo repoKey
-	base plan.Branch
-}
-
 // rules are what GitHub demands of a base, remembered until a given instant.
 type rules struct {
 	required []plan.RequiredCheck
@@ -67,7 +61,7 @@ func (l *observation) rulesOf(ctx context.Context, names []plan.Branch) (map[pla
 	var read []int
 	known := make([]rules, len(names))
 	for i, name := range names {
-		r, ok := l.f.rules.get(baseKey{keyOf(l.repo), name})
+		r, ok := keptRules.get(l.memory, name)
 		known[i] = r
 		fresh := ok && !l.ask.Rules && l.f.now().Before(r.until) && r.classic == l.classic(name)
 		if !fresh && !l.lost[name].Is() && !l.rests(l.key(partRules, string(name))).Is() {
@@ -144,7 +138,7 @@ func (l *observation) readRules(ctx context.Context, name plan.Branch, before ru
 	} else {
 		l.wasRead(l.key(partRules, string(name)))
 	}
-	l.f.rules.put(keyOf(l.repo), baseKey{keyOf(l.repo), name}, r)
+	keptRules.put(l.memory, name, r)
 	return r, nil
 }
 

@@ -21,12 +21,12 @@ const (
 
 // noteStrict notes that GitHub showed a base to be strict.
 func (f *Forge) noteStrict(repo plan.Repo, base plan.Branch) {
-	f.strict.put(keyOf(repo), baseKey{keyOf(repo), base}, f.now().Add(strictKept))
+	keptStrict.put(f.memory.of(repo), base, f.now().Add(strictKept))
 }
 
 // provedStrict reports whether GitHub has shown a base to be strict.
 func (f *Forge) provedStrict(repo plan.Repo, base plan.Branch) bool {
-	until, ok := f.strict.get(baseKey{keyOf(repo), base})
+	until, ok := keptStrict.get(f.memory.of(repo), base)
 	return ok && f.now().Before(until)
 }
 

@@ -16,59 +16,76 @@ import (
 	"github.com/sluicegate/sluice/standin"
 )
 
-// unit is what an entry of the tests' caches takes beside its text.
-func unit() int { return newCache[int, string](newQuota(1)).fixed + textOverhead }
+// Two kinds of a test's entries.
+var (
+	numbered = kind[int, string]{name: "numbered"}
+	named    = kind[string, string]{name: "named"}
+)
+
+// unit is what an entry of the tests' kinds takes beside its text.
+func unit() int { return numbered.bytes(0, "x") - 1 }
 
 // text is a value that makes an entry of so many units.
 func text(units int) string { return strings.Repeat("x", (units-1)*unit()) }
 
-func TestCache(t *testing.T) {
-	q := newQuota(repositoryShare * 4 * unit())
-	c := newCache[int, string](q)
-	a := repoKey{"acme", "a"}
+// contentOf is a memory whose quota of what is no note is of so many bytes.
+func contentOf(most int) (*memory, *quota) {
+	m := newMemory(0)
+	m.content = newQuota(most)
+	return m, &m.content
+}
+
+func TestMemory(t *testing.T) {
+	m, q := contentOf(repositoryShare * 4 * unit())
+	a := m.of(plan.Repo{Owner: "acme", Name: "a"})
 	for i := range 4 {
-		c.put(a, i, text(1))
+		numbered.put(a, i, text(1))
 	}
-	c.get(0)
-	c.put(a, 4, text(1))
-	_, used := c.get(0)
-	_, unused := c.get(1)
-	if !used || unused || q.bytes() > q.share {
-		t.Errorf("used: %t, unused: %t, %d bytes of %d", used, unused, q.bytes(), q.share)
+	numbered.get(a, 0)
+	numbered.put(a, 4, text(1))
+	_, used := numbered.get(a, 0)
+	_, unused := numbered.get(a, 1)
+	if !used || unused || q.sum > q.share {
+		t.Errorf("used: %t, unused: %t, %d bytes of %d", used, unused, q.sum, q.share)
 	}
-	c.put(a, 5, "y")
-	if v, _ := c.get(5); v != "y" {
+	numbered.put(a, 5, "y")
+	if v, _ := numbered.get(a, 5); v != "y" {
 		t.Errorf("%q", v)
 	}
-	c.put(a, 5, text(9)) // larger than a repository may hold
-	if _, ok := c.get(5); ok {
+	if _, ok := numbered.get(m.of(plan.Repo{Owner: "acme", Name: "b"}), 5); ok {
+		t.Error("another repository has it")
+	}
+	if _, ok := (kind[int, string]{name: "other"}).get(a, 5); ok {
+		t.Error("another kind has it")
+	}
+	numbered.put(a, 5, text(9)) // larger than a repository may hold
+	if _, ok := numbered.get(a, 5); ok {
 		t.Error("an old value is left where a new one finds no room")
 	}
 	for i := range 6 {
-		c.remove(i)
+		numbered.forget(a, i)
 	}
-	if q.bytes() != 0 || len(q.tenants) != 0 || len(q.order) != 0 || len(c.at) != 0 {
-		t.Errorf("%d bytes, %d tenants are left", q.bytes(), len(q.tenants))
+	if q.sum != 0 || len(q.tenants) != 0 || len(q.order) != 0 {
+		t.Errorf("%d bytes, %d tenants are left", q.sum, len(q.tenants))
 	}
 }
 
 // TestARepositoryEvictsItselfAlone: whatever is put for one repository, and however much, another one's stays; also where all together are
 // above the bound of the process, as long as it holds less than the others.
 func TestARepositoryEvictsItselfAlone(t *testing.T) {
-	q := newQuota(repositoryShare * 100 * unit())
-	small, large := newCache[int, string](q), newCache[string, string](q)
-	quiet := repoKey{"acme", "quiet"}
+	m, q := contentOf(repositoryShare * 100 * unit())
+	quiet := m.of(plan.Repo{Owner: "acme", Name: "quiet"})
 	for i := range 20 {
-		small.put(quiet, i, text(1))
+		numbered.put(quiet, i, text(1))
 	}
 	for i := range 10_000 {
-		large.put(repoKey{"acme", fmt.Sprint("busy", i%10)}, fmt.Sprint(i), text(1+i%7))
+		named.put(m.of(plan.Repo{Owner: "acme", Name: fmt.Sprint("busy", i%10)}), fmt.Sprint(i), text(1+i%7))
 	}
-	if q.bytes() > q.most {
-		t.Errorf("%d bytes of %d", q.bytes(), q.most)
+	if q.sum > q.most {
+		t.Errorf("%d bytes of %d", q.sum, q.most)
 	}
 	for i := range 20 {
-		if _, ok := small.get(i); !ok {
+		if _, ok := numbered.get(quiet, i); !ok {
 			t.Fatalf("%d was evicted by another repository", i)
 		}
 	}
@@ -79,50 +96,48 @@ func TestARepositoryEvictsItselfAlone(t *testing.T) {
 func TestQuotaKeepsCount(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		q := newQuota((5 + r.IntN(200)) * unit())
-		caches := []*cache[int, string]{newCache[int, string](q), newCache[int, string](q)}
+		m, q := contentOf((5 + r.IntN(200)) * unit())
+		kinds := []kind[int, string]{numbered, {name: "other"}}
 		for range 2000 {
-			c, k, repo := caches[r.IntN(2)], r.IntN(100), repoKey{"acme", fmt.Sprint(r.IntN(12))}
+			c, k, repo := kinds[r.IntN(2)], r.IntN(100), m.of(plan.Repo{Owner: "acme", Name: fmt.Sprint(r.IntN(12))})
 			switch r.IntN(4) {
 			case 0:
-				c.get(k)
+				c.get(repo, k)
 			case 1:
-				c.remove(k)
+				c.forget(repo, k)
 			default:
 				v := text(1 + r.IntN(12))
 				c.put(repo, k, v)
-				got, ok := c.get(k)
-				if fits := c.fixed+sizeOf(reflect.ValueOf(v)) <= q.share; ok && (!fits || got != v) {
+				got, ok := c.get(repo, k)
+				if fits := c.bytes(k, v) <= q.share; ok && (!fits || got != v) {
 					t.Fatalf("seed %d: there: %t, fits: %t", seed, ok, fits)
 				}
 			}
-			q.count(t, caches)
+			q.count(t)
 		}
 	}
 }
 
-// count holds what a quota counts against what its caches hold.
-func (q *quota) count(t *testing.T, caches []*cache[int, string]) {
+// count holds what a quota counts against what it holds.
+func (q *quota) count(t *testing.T) {
 	t.Helper()
-	of, all, entries := map[repoKey]int{}, 0, 0
-	for _, c := range caches {
-		for k, e := range c.at {
-			h := e.Value.(*held[int, string])
-			if h.key != k || h.bytes != c.fixed+sizeOf(reflect.ValueOf(h.value)) {
-				t.Fatalf("%d bytes of %d under %d", h.bytes, h.key, k)
-			}
-			of[h.tenant.repo] += h.bytes
-			all += h.bytes
-			entries++
-		}
-	}
+	all := 0
 	for i, tenant := range q.order {
-		if tenant.place != i || tenant.sum != of[tenant.repo] || tenant.sum > q.share || q.tenants[tenant.repo] != tenant || i > 0 && tenant.sum > q.order[(i-1)/2].sum {
-			t.Fatalf("%s holds %d of %d, counted as %d", tenant.repo.name, of[tenant.repo], q.share, tenant.sum)
+		sum := 0
+		for key, e := range tenant.at {
+			h := e.Value.(held)
+			if k := h.key.(entryKey[int, string]); h.key != key || h.bytes != k.of.bytes(k.key, h.value.(string)) {
+				t.Fatalf("%d bytes of %d under %v", h.bytes, h.key, key)
+			}
+			sum += h.bytes
 		}
-		entries -= tenant.entries.Len()
+		if tenant.place != i || tenant.sum != sum || tenant.sum > q.share || q.tenants[tenant.repo] != tenant || len(tenant.at) != tenant.entries.Len() || sum == 0 ||
+			i > 0 && tenant.sum > q.order[(i-1)/2].sum {
+			t.Fatalf("%s holds %d of %d, counted as %d", tenant.repo.name, sum, q.share, tenant.sum)
+		}
+		all += sum
 	}
-	if all != q.sum || all > q.most || len(of) != len(q.tenants) || len(of) != len(q.order) || entries != 0 {
+	if all != q.sum || all > q.most || len(q.order) != len(q.tenants) {
 		t.Fatalf("%d bytes of %d, counted as %d", all, q.most, q.sum)
 	}
 }
@@ -178,10 +193,10 @@ func inUse() int {
 }
 
 // evictAll forgets all that may be forgotten.
-func (r *remembered) evictAll() {
-	for _, t := range r.content.tenants {
+func (m *memory) evictAll() {
+	for _, t := range m.content.tenants {
 		for t.entries.Len() > 0 {
-			t.entries.Back().Value.(holding).evict()
+			m.content.evict(t)
 		}
 	}
 }
@@ -214,16 +229,16 @@ func TestEvictionChangesNothing(t *testing.T) {
 			t.Errorf("%s: (-want +got):\n%s", what, d)
 		}
 	}
-	w.forge.evictAll()
+	w.forge.memory.evictAll()
 	got, cold := w.look(Ask{})
 	same("everything was evicted", got)
 	if sum(cold) <= sum(warm) {
 		t.Errorf("%d requests with memory, %d without: nothing was evicted", sum(warm), sum(cold))
 	}
-	w.forge.remembered = newRemembered(1)
+	w.forge.memory = newMemory(1)
 	got, _ = w.look(Ask{})
 	same("nothing is remembered", got)
-	if n := w.forge.content.bytes() + w.forge.notes.bytes(); n != 0 {
+	if n := w.forge.memory.content.sum + w.forge.memory.notes.sum; n != 0 {
 		t.Errorf("%d bytes are remembered", n)
 	}
 }
@@ -241,7 +256,7 @@ func clocks(p cmp.Path) bool {
 // again, and what is remembered stays within its bound.
 func TestStrangersEvictTheirOwnRepositoryAlone(t *testing.T) {
 	w := newWorld(t, nil)
-	w.forge.remembered = newRemembered(1 << 20)
+	w.forge.memory = newMemory(1 << 20)
 	quiet, err := w.hub.CreateRepo("acme", "quiet", map[string]string{config.File: policyText})
 	w.must(err)
 	_, err = quiet.OpenPull(standin.NewPull{Head: "b", By: "alice", Change: &standin.Change{Write: map[string]string{"x": "1\n"}}})
@@ -267,8 +282,8 @@ func TestStrangersEvictTheirOwnRepositoryAlone(t *testing.T) {
 	for range 3 {
 		look(w.repo)
 	}
-	if q := w.forge.content; q.bytes() > q.most || q.tenants[keyOf(w.repo)].sum > q.share {
-		t.Errorf("%d bytes, %d of one repository", q.bytes(), q.tenants[keyOf(w.repo)].sum)
+	if q, of := w.forge.memory.content, w.forge.memory.of(w.repo).repo; q.sum > q.most || q.tenants[of].sum > q.share {
+		t.Errorf("%d bytes, %d of one repository", q.sum, q.tenants[of].sum)
 	}
 	if after := look(where); after != before {
 		t.Errorf("%d requests, before it were %d", after, before)
@@ -281,7 +296,7 @@ func TestSinceWhenMergeabilityIsUnknown(t *testing.T) {
 	at := time.Now()
 	f := unsigned(Options{}, addresses{})
 	since := func(repo string, n int) time.Duration {
-		l := &observation{f: f, repo: plan.Repo{Owner: "acme", Name: repo}, at: at}
+		l := &observation{f: f, memory: f.memory.of(plan.Repo{Owner: "acme", Name: repo}), at: at}
 		return l.at.Sub(l.unknownSince(&plan.Pull{Number: n, Head: plan.SHA(sha(n))}))
 	}
 	for minutes := range time.Duration(3) {
@@ -300,16 +315,14 @@ func TestSinceWhenMergeabilityIsUnknown(t *testing.T) {
 	}
 }
 
-// BenchmarkCache is one value read and one put, in a quota that is full.
-func BenchmarkCache(b *testing.B) {
-	q := newQuota(DefaultMemory)
-	c := newCache[pullKey, *rawPull](q)
+// BenchmarkMemory is one value read and one put, in a quota that is full.
+func BenchmarkMemory(b *testing.B) {
+	repo := newMemory(defaultMemory).of(testRepo)
 	raw := &rawPull{Files: &rawFiles{Nodes: make([]rawFile, 30)}}
 	n := 0
 	for b.Loop() {
 		n++
-		repo := repoKey{"acme", "fleet"}
-		c.get(pullKey{repo, n / 2})
-		c.put(repo, pullKey{repo, n}, raw)
+		keptDetails.get(repo, n/2)
+		keptDetails.put(repo, n, raw)
 	}
 }

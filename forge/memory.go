@@ -1,0 +1,238 @@
+package forge
+
+import (
+	"container/heap"
+	"container/list"
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// What is remembered of a repository is in one store, under keys of several kinds, in two quotas of bytes: what may be evicted to let in what
+// was read later of the same repository, and, apart from it, notes of few bytes that no file or list drives out. A repository above its own
+// bound evicts what it used the longest ago; all of them above the bound of the process, what the one that holds the most used the longest
+// ago. So whoever fills one repository evicts that repository alone.
+//
+// No decision depends on what was evicted, only the number of requests: a look that needs again what it read keeps it itself.
+
+const (
+	// defaultMemory is how many bytes are remembered of all repositories together, unless Options says otherwise.
+	defaultMemory = 200 << 20
+	// repositoryShare is the part of it that one repository may have: 5,000 open pull requests of thirty entries each fit.
+	repositoryShare = 4
+	// notesShare is the part that is kept for notes.
+	notesShare = 8
+	// entryOverhead is about what an entry takes beside its key and value: its place in a list, in a map, and their room to grow.
+	entryOverhead = 200
+)
+
+// What GitHub said, under the name of what it said it of.
+var (
+	keptPolicies     = kind[plan.SHA, rulesFile]{name: "policies"} // of bases, by blob, of all repositories alike
+	keptChanges      = kind[plan.SHA, proposed]{name: "changes"}   // by head
+	keptDetails      = kind[int, *rawPull]{name: "details"}
+	keptLists        = kind[listKey, fileList]{name: "lists"} // of files, with the old names of renames
+	keptPaths        = kind[plan.Branch, pathSet]{name: "paths"}
+	keptForks        = kind[forkKey, fork]{name: "forks"}
+	keptHistories    = kind[historyKey, history]{name: "histories"}
+	keptFirstParents = kind[plan.SHA, firstParent]{name: "first parents"}
+	keptAncestries   = kind[ancestryKey, ancestry]{name: "ancestries"}
+	keptOldest       = kind[plan.SHA, plan.SHA]{name: "oldest"} // the oldest commit of a line that is known to descend from a tip
+)
+
+// What was made out of it, or when it was asked.
+var (
+	keptLook     = kind[struct{}, lastLook]{name: "look", note: true}
+	keptRules    = kind[plan.Branch, rules]{name: "rules", note: true}
+	keptStrict   = kind[plan.Branch, time.Time]{name: "strict", note: true}  // bases that GitHub showed to be strict, and until when that counts
+	keptDemands  = kind[plan.Branch, time.Time]{name: "demands", note: true} // windowed branches that GitHub showed to demand our status, and until when
+	keptFileless = kind[plan.SHA, bool]{name: "fileless", note: true}        // whether a branch never had a file, by its tip
+	keptBots     = kind[plan.Login, bot]{name: "bots", note: true}           // of all repositories alike
+	keptUnknown  = kind[int, unknown]{name: "unknown", note: true}
+	keptTips     = kind[plan.Branch, tipMemory]{name: "tips", note: true}
+	keptMade     = kind[plan.SHA, struct{}]{name: "made", note: true} // commits of our own merges
+	keptOver     = kind[int, closureMemory]{name: "over", note: true}
+	keptParts    = kind[partKey, part]{name: "parts", note: true}  // that could not be read
+	keptTurns    = kind[partKey, int64]{name: "turns", note: true} // when parts were asked about last, counted in turn
+)
+
+// kind is a kind of what is remembered of a repository: values of one type under keys of another.
+type kind[K comparable, V any] struct {
+	name string
+	note bool
+}
+
+// entryKey is a key of one kind among those of all.
+type entryKey[K comparable, V any] struct {
+	of  kind[K, V]
+	key K
+}
+
+// get gives what is remembered of a repository under a key.
+func (k kind[K, V]) get(r remembered, key K) (v V, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.quota(k.note).tenants[r.repo]
+	if t == nil || t.at[entryKey[K, V]{k, key}] == nil {
+		return v, false
+	}
+	e := t.at[entryKey[K, V]{k, key}]
+	t.entries.MoveToFront(e)
+	return e.Value.(held).value.(V), true
+}
+
+// put remembers a value. What is larger than a repository may hold is not remembered.
+func (k kind[K, V]) put(r remembered, key K, v V) {
+	bytes := k.bytes(key, v)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.quota(k.note).put(r.repo, held{entryKey[K, V]{k, key}, v, bytes})
+}
+
+// bytes is what an entry takes.
+func (k kind[K, V]) bytes(key K, v V) int {
+	return entryOverhead + 2*int(reflect.TypeFor[K]().Size()) + int(reflect.TypeFor[V]().Size()) + sizeOf(reflect.ValueOf(&key).Elem()) + sizeOf(reflect.ValueOf(&v).Elem())
+}
+
+// forget forgets what is remembered under a key.
+func (k kind[K, V]) forget(r remembered, key K) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.quota(k.note).drop(r.repo, entryKey[K, V]{k, key})
+}
+
+// memory is what a Forge remembers from one look to the next. It is safe for concurrent use.
+type memory struct {
+	mu             sync.Mutex
+	content, notes quota
+}
+
+// newMemory is empty, and never takes more than so many bytes.
+func newMemory(most int) *memory {
+	notes := most / notesShare
+	return &memory{content: newQuota(most - notes), notes: newQuota(notes)}
+}
+
+// remembered is what is remembered of one repository.
+type remembered struct {
+	*memory
+	repo repoKey
+}
+
+func (m *memory) of(repo plan.Repo) remembered { return remembered{m, repoKey{repo.Owner, repo.Name}} }
+
+// ofAll is what is remembered of no repository alone.
+func (m *memory) ofAll() remembered { return remembered{m, repoKey{}} }
+
+func (m *memory) quota(notes bool) *quota {
+	if notes {
+		return &m.notes
+	}
+	return &m.content
+}
+
+// repoKey names a repository in what is remembered of it.
+type repoKey struct{ owner, name string }
+
+// quota bounds what is remembered together.
+type quota struct {
+	most    int // bytes in all
+	share   int // and of one repository
+	sum     int
+	tenants map[repoKey]*tenant
+	order   tenantHeap // who holds the most first
+}
+
+// tenant is what one repository holds.
+type tenant struct {
+	repo    repoKey
+	sum     int
+	entries *list.List // of held, the last used first
+	at      map[any]*list.Element
+	place   int // in the heap
+}
+
+// held is one value, under an entryKey.
+type held struct {
+	key, value any
+	bytes      int
+}
+
+func newQuota(most int) quota {
+	return quota{most: most, share: most / repositoryShare, tenants: map[repoKey]*tenant{}}
+}
+
+// put adds an entry in the place of that of the same key, and makes room.
+func (q *quota) put(repo repoKey, h held) {
+	q.drop(repo, h.key)
+	if h.bytes > q.share {
+		return
+	}
+	t := q.tenants[repo]
+	if t == nil {
+		t = &tenant{repo: repo, entries: list.New(), at: map[any]*list.Element{}}
+		q.tenants[repo] = t
+		heap.Push(&q.order, t)
+	}
+	t.at[h.key] = t.entries.PushFront(h)
+	q.charge(t, h.bytes)
+	for t.sum > q.share {
+		q.evict(t)
+	}
+	for q.sum > q.most {
+		q.evict(q.order[0])
+	}
+}
+
+// drop forgets an entry, if it is there.
+func (q *quota) drop(repo repoKey, key any) {
+	if t := q.tenants[repo]; t != nil && t.at[key] != nil {
+		t.entries.MoveToBack(t.at[key])
+		q.evict(t)
+	}
+}
+
+// evict forgets what a repository used the longest ago. One that holds nothing any more is forgotten.
+func (q *quota) evict(t *tenant) {
+	h := t.entries.Remove(t.entries.Back()).(held)
+	delete(t.at, h.key)
+	q.charge(t, -h.bytes)
+	if t.entries.Len() == 0 {
+		heap.Remove(&q.order, t.place)
+		delete(q.tenants, t.repo)
+	}
+}
+
+// charge adds bytes to what a repository holds, or takes them off.
+func (q *quota) charge(t *tenant, bytes int) {
+	t.sum += bytes
+	q.sum += bytes
+	heap.Fix(&q.order, t.place)
+}
+
+// tenantHeap has the tenant that holds the most first.
+type tenantHeap []*tenant
+
+func (h tenantHeap) Len() int           { return len(h) }
+func (h tenantHeap) Less(i, j int) bool { return h[i].sum > h[j].sum }
+func (h tenantHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].place, h[j].place = i, j
+}
+
+// Push is for package heap.
+func (h *tenantHeap) Push(t any) {
+	t.(*tenant).place = len(*h)
+	*h = append(*h, t.(*tenant))
+}
+
+// Pop is for package heap.
+func (h *tenantHeap) Pop() any {
+	last := len(*h) - 1
+	t := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	return t
+}
