@@ -18,7 +18,7 @@ const (
 	maxMovePages = 10
 )
 
-// errNotShown says that GitHub does not show a comparison yet.
+// errNotShown says that GitHub does not show a comparison yet, or that it is not asked for one more.
 var errNotShown error = &Error{Kind: Gone, Reason: wordNotThere}
 
 // move is what was read of a base's move.
@@ -31,7 +31,11 @@ type move struct {
 func (l *observation) between(ctx context.Context, from, to plan.SHA) (*github.CommitsComparison, error) {
 	key := [2]plan.SHA{from, to}
 	m, known := l.moves[key]
-	if !known {
+	switch {
+	case known:
+	case len(l.moves) == maxMoves, l.silent.Load() >= maxSilent:
+		return nil, errNotShown
+	default:
 		m.whole, m.err = l.compared(ctx, from, to, maxMovePages)
 		l.moves[key] = m
 	}
@@ -52,6 +56,9 @@ func (l *observation) compared(ctx context.Context, from, to plan.SHA, pages int
 		if err == nil && c.GetStatus() == "" {
 			err = wrap(ctx, "compare base", transient(wordEmpty, nil))
 		}
+		if errors.Is(err, errSilent) {
+			l.silent.Add(1)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -70,9 +77,6 @@ func (l *observation) compared(ctx context.Context, from, to plan.SHA, pages int
 
 // forward is the comparison of two tips of a base, the one an ancestor of the other; nil if that is not known. An error ends the look.
 func (l *observation) forward(ctx context.Context, from, to plan.SHA) (*github.CommitsComparison, error) {
-	if _, known := l.moves[[2]plan.SHA{from, to}]; !known && len(l.moves) == maxMoves {
-		return nil, nil
-	}
 	c, err := l.between(ctx, from, to)
 	if err != nil && endsLook(ctx, err) {
 		return nil, err

@@ -52,13 +52,12 @@ const (
 
 	partDebts partKind = "debts" // a base of debts, by its name: for turns alone
 
-	partBase     partKind = "base"   // by its name
-	partGroup    partKind = "group"  // by its head
-	partRules    partKind = "rules"  // of a branch, by its name
-	partBranch   partKind = "branch" // a windowed one, by its name
-	partTip      partKind = "tip"    // how a windowed branch's commit stands to the line, by the commit
-	partCommit   partKind = "commit" // what was reported on it
-	partLandings partKind = "came"   // what reached a base, by its name
+	partBase   partKind = "base"   // by its name
+	partGroup  partKind = "group"  // by its head
+	partRules  partKind = "rules"  // of a branch, by its name
+	partBranch partKind = "branch" // a windowed one, by its name
+	partTip    partKind = "tip"    // how a windowed branch's commit stands to the line, by the commit
+	partCommit partKind = "commit" // what was reported on it
 )
 
 // partKey names a part.

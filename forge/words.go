@@ -68,7 +68,6 @@ const (
 	whatTip      = "the tip of the branch"
 	whatAncestry = "the comparison of the branch with its source"
 	whatCommit   = "the checks of a commit"
-	whatLandings = "the commits that reached the branch"
 )
 
 // sayAllowPush adds the way out to what GitHub says of a move that it refused.

@@ -28,7 +28,7 @@ func TestWordsGolden(t *testing.T) {
 		fmt.Fprintf(&b, "%s: %s\n", p.findings[0].Code, p.findings[0].Message)
 	}
 	for _, what := range []string{
-		whatPull, whatReports, whatFork, whatFiles, whatPaths, whatText, whatBase, whatRules, whatGroup, whatTip, whatAncestry, whatCommit, whatLandings,
+		whatPull, whatReports, whatFork, whatFiles, whatPaths, whatText, whatBase, whatRules, whatGroup, whatTip, whatAncestry, whatCommit,
 	} {
 		fmt.Fprintln(&b, notRead(what, &Error{Kind: Gone}))
 	}

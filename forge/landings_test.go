@@ -78,3 +78,35 @@ func TestCameByARewrite(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestCameLater: what GitHub does not show yet is named by a later look, as long as that is worth the request.
+func TestCameLater(t *testing.T) {
+	w := newWorld(t, nil)
+	at := time.Now()
+	look := func(pass time.Duration) []plan.Landing {
+		at = at.Add(pass)
+		s, _ := w.look(Ask{At: at})
+		return s.Bases["main"].Landings
+	}
+	look(0)
+	push := func() plan.SHA {
+		sha, err := w.r.Commit("main", standin.Change{By: "mallory", Write: map[string]string{"apps/a": at.String()}})
+		w.must(err)
+		return plan.SHA(sha)
+	}
+	hidden := standin.Fault{Path: "/repos/{owner}/{repo}/compare/{basehead}", Status: 404, Times: 1}
+	first := push()
+	w.hub.Fault(hidden)
+	if got := look(time.Minute); got != nil {
+		t.Errorf("hidden: %+v", got)
+	}
+	if got := look(time.Minute); len(got) != 1 || got[0].SHA != first {
+		t.Errorf("shown: %+v", got)
+	}
+	push()
+	w.hub.Fault(hidden)
+	look(landingWait)
+	if got := look(time.Minute); len(got) != 1 || got[0].SHA != first {
+		t.Errorf("hidden for long: %+v", got)
+	}
+}

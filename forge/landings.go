@@ -1,0 +1,126 @@
+package forge
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+const (
+	// landingAge is how long a snapshot goes on naming what came.
+	landingAge = 24 * time.Hour
+	// maxLandings is how many commits of one base are looked into at once, and how many are named.
+	maxLandings = 5
+	// landingWait is how long a comparison is tried again: GitHub does not have a new tip everywhere at once.
+	landingWait = 10 * time.Minute
+)
+
+// tipMemory is where a base stood at the last look, and what came to it otherwise than by our merges.
+type tipMemory struct {
+	sha      plan.SHA
+	at       time.Time
+	landings []plan.Landing
+}
+
+// addLandings names what reached each base otherwise than by our own merges, by the comparison that tells what a push changed. A windowed
+// branch is no such base: commits reach it by promotion. What cannot be compared for long costs a line of the log, and so does what came while
+// sluice did not run.
+func (l *observation) addLandings(ctx context.Context, s *plan.Snapshot) error {
+	for name, b := range s.Bases {
+		if l.seen.isWindowed(name) || b.Unread.Is() {
+			continue
+		}
+		seen, _ := keptTips.get(l.memory, name)
+		now := tipMemory{sha: b.Tip, at: l.at}
+		b.Landings = nil
+		if seen.sha != "" && seen.sha != b.Tip && b.Policy != nil {
+			fresh, err := l.landingsSince(ctx, seen, b.Tip)
+			switch {
+			case err == nil:
+				b.Landings = fresh
+			case endsLook(ctx, err):
+				return err
+			case l.at.Sub(seen.at) < landingWait:
+				now = seen // a later look tries again
+			}
+		}
+		for _, c := range seen.landings {
+			if l.at.Sub(c.At) < landingAge && len(b.Landings) < maxLandings {
+				b.Landings = append(b.Landings, c)
+			}
+		}
+		now.landings = b.Landings
+		keptTips.put(l.memory, name, now)
+		s.Bases[name] = b
+	}
+	return nil
+}
+
+// landingsSince lists what moved a base from where it was seen to its tip, the newest first, our own merges left out.
+func (l *observation) landingsSince(ctx context.Context, seen tipMemory, tip plan.SHA) (landings []plan.Landing, err error) {
+	whole, err := l.between(ctx, seen.sha, tip)
+	if err != nil {
+		return nil, err
+	}
+	unknown := plan.Landing{SHA: tip, At: l.at}
+	if whole.GetStatus() != string(ancestryAhead) { // rewritten: what it brought cannot be told apart
+		return []plan.Landing{unknown}, nil
+	}
+	line, reached := firstParents(whole, seen.sha, tip)
+	for _, c := range line {
+		if _, ours := keptMade.get(l.memory, plan.SHA(c.GetSHA())); ours {
+			continue
+		}
+		if len(landings) == maxLandings {
+			return landings, nil
+		}
+		diff := whole // of the only commit there is, if there is one alone
+		if len(line) != 1 {
+			if diff, err = l.compared(ctx, plan.SHA(c.Parents[0].GetSHA()), plan.SHA(c.GetSHA()), 1); err != nil {
+				return landings, err
+			}
+		}
+		landings = append(landings, l.landingOf(c, seen.at, diff))
+	}
+	if !reached && len(landings) < maxLandings { // more than is read
+		landings = append(landings, unknown)
+	}
+	return landings, nil
+}
+
+// firstParents is the line of commits that a branch went, the newest first, and whether it was seen back to its start.
+func firstParents(c *github.CommitsComparison, from, tip plan.SHA) (line []*github.RepositoryCommit, reached bool) {
+	known := map[string]*github.RepositoryCommit{}
+	for _, one := range c.Commits {
+		known[one.GetSHA()] = one
+	}
+	for at := string(tip); at != string(from); {
+		one := known[at]
+		if one == nil || len(one.Parents) == 0 {
+			return line, false
+		}
+		line = append(line, one)
+		at = one.Parents[0].GetSHA()
+	}
+	return line, true
+}
+
+// landingOf is one commit with what it changed. Its date is its author's word, so it counts only as far as it lies between the look
+// that did not see the commit and the one that does.
+func (l *observation) landingOf(c *github.RepositoryCommit, after time.Time, diff *github.CommitsComparison) plan.Landing {
+	landing := plan.Landing{SHA: plan.SHA(c.GetSHA()), By: plan.Login(c.GetAuthor().GetLogin()), At: c.GetCommit().GetCommitter().GetDate().UTC()}
+	if landing.By == "" {
+		landing.By = plan.Login(oneLine(c.GetCommit().GetAuthor().GetName()))
+	}
+	if landing.At.Before(after) {
+		landing.At = after
+	}
+	if landing.At.After(l.at) {
+		landing.At = l.at
+	}
+	landing.Files, landing.Complete = comparedFiles(diff, landing.SHA)
+	return landing
+}
