@@ -149,11 +149,18 @@ func TestAnswersToEachMove(t *testing.T) {
 				t.Errorf("%s: %d: %v, want %q", name, i, each[i], tt.each[i])
 			}
 		}
-		if spent := f.client(install).limits.paces[budget.GraphQL].Spent(f.now()); spent != pointsRead+3*pointsWrite {
+		if spent := f.client(install).limits.Spent(budget.GraphQL, f.now()); spent != pointsRead+3*pointsWrite {
 			t.Errorf("%s: %v points", name, spent)
 		}
-		if limits := f.client(install).limits; (tt.whole == Limited || name == "a limit amid it") != !limits.until[budget.GraphQL].IsZero() || limits.strikes > 1 {
-			t.Errorf("%s: the limit is remembered until %v, %d strikes", name, limits.until, limits.strikes)
+		_, until, cause := f.client(install).limits.Reserve(budget.Price{Of: budget.GraphQL, Class: budget.Debt}, f.now())
+		if (tt.whole == Limited || name == "a limit amid it") != (cause == budget.GitHubs) {
+			t.Errorf("%s: the limit is remembered until %v", name, until)
+		}
+		if until.IsZero() {
+			until = f.now()
+		}
+		if pause := judge(f.client(install).limits.see(answered429(), until)).Until.Sub(until); pause > 2*minPause {
+			t.Errorf("%s: it counts as several: the next one's pause is %s", name, pause)
 		}
 	}
 }
@@ -191,7 +198,7 @@ func TestMovesWithoutALookAndLostAnswers(t *testing.T) {
 		tt.fault.Path, tt.fault.Contains = "/graphql", "updateRefs"
 		w.hub.Fault(tt.fault)
 		err := w.move(w.moveTo("a", next))
-		w.forge.client(w.repo.Installation).limits.until = [budget.Accounts]time.Time{}
+		clear(w.forge.clients) // and what they know of limits
 		if kindOf(err) != tt.want || (w.r.Tip("a") == next) != tt.done {
 			t.Errorf("%s: %v, from %s to %s", name, err, old, w.r.Tip("a"))
 		}
@@ -270,7 +277,7 @@ func TestWhatAMoveSends(t *testing.T) {
 	if d := cmp.Diff(want, sent.Variables.Input); d != "" {
 		t.Error(d)
 	}
-	if spent := f.client(install).limits.paces[budget.GraphQL].Spent(f.now()); spent != pointsRead+pointsWrite {
+	if spent := f.client(install).limits.Spent(budget.GraphQL, f.now()); spent != pointsRead+pointsWrite {
 		t.Errorf("%v points", spent)
 	}
 }

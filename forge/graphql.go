@@ -24,7 +24,7 @@ type client struct {
 	rest    *github.Client
 	http    *http.Client
 	graphQL string
-	limits  *limits
+	limits  limits
 	schema  *schema
 	now     func() time.Time
 }
@@ -110,7 +110,7 @@ func (c *client) askOnce(ctx context.Context, q *query) (reply, error) {
 	}
 	if e.Data.RateLimit != nil {
 		r.cost = e.Data.RateLimit.Cost
-		c.limits.learn(q.name, r.cost)
+		c.limits.Learn(q.name, r.cost)
 	}
 	r.repository = e.Data.Repository
 	return r, nil
@@ -165,9 +165,9 @@ func limitIn(errs []graphError, header http.Header) (answer, bool) {
 	for _, e := range errs {
 		switch {
 		case e.limited():
-			return answer{code: http.StatusOK, header: header, graphQL: true, of: budget.GraphQL, message: e.Message}, true
+			return answer{budget.Answer{Code: http.StatusOK, Header: header, GraphQL: true, Of: budget.GraphQL}, e.Message}, true
 		case e.Type == "" && len(e.Path) == 0 && !e.unfit() && says(e.Message, phrasesLimited): // a secondary one
-			return answer{code: http.StatusForbidden, header: header, of: budget.GraphQL, message: e.Message}, true
+			return answer{budget.Answer{Code: http.StatusForbidden, Header: header, Of: budget.GraphQL}, e.Message}, true
 		}
 	}
 	return answer{}, false

@@ -15,6 +15,12 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
+// GitHub's least pause, and the longest limit, as package budget has them.
+const (
+	minPause = time.Minute
+	maxReset = 2 * time.Hour
+)
+
 // clock is a clock that a test sets.
 type clock struct {
 	mu  sync.Mutex
@@ -132,28 +138,20 @@ func until(t *testing.T, err error, want time.Time) {
 	}
 }
 
-// GitHub's clock may differ from ours: a reset counts from the answer's own date.
-func TestResetOnGitHubsClock(t *testing.T) {
-	a := answer{code: 403, header: http.Header{}}
-	a.header.Set("Date", at.Add(time.Hour).Format(http.TimeFormat))
-	a.header.Set("X-RateLimit-Remaining", "0")
-	a.header.Set("X-RateLimit-Reset", strconv.FormatInt(at.Add(time.Hour+5*time.Minute).Unix(), 10))
-	if got, ok := a.named(at); !ok || got != 5*time.Minute+budget.Margin {
-		t.Error(got, ok)
-	}
-}
+func answered429() answer { return answer{Answer: budget.Answer{Code: 429, Header: http.Header{}}} }
 
 func TestPausesDouble(t *testing.T) {
 	l := newLimits(0)
 	now := at
 	for _, want := range []time.Duration{1, 2, 4, 8, 15, 15} {
-		until(t, l.see(answer{code: 429, header: http.Header{}}, now), now.Add(want*time.Minute))
-		now = l.until[budget.REST]
+		err := l.see(answered429(), now)
+		until(t, err, now.Add(want*time.Minute))
+		now = judge(err).Until
 	}
-	if err := l.see(answer{code: 200, header: http.Header{}}, now); err != nil {
+	if err := l.see(answer{Answer: budget.Answer{Code: 200, Header: http.Header{}}}, now); err != nil {
 		t.Fatal(err)
 	}
-	until(t, l.see(answer{code: 429, header: http.Header{}}, now), now.Add(minPause))
+	until(t, l.see(answered429(), now), now.Add(minPause))
 }
 
 // What is more urgent finds room in a minute that the rest has filled, and what comes free later is its own first.
@@ -161,7 +159,7 @@ func TestTheUrgentFindsRoomInAFullMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, sent := newLimits(900), map[budget.Class]int{}
 		send := func(c budget.Class) error {
-			err := l.reserve(t.Context(), price{of: budget.GraphQL, class: c, points: pointsWrite, hour: 1}, time.Now()) // its minute is not spent evenly
+			err := l.reserve(t.Context(), budget.Price{Of: budget.GraphQL, Class: c, Points: pointsWrite, Hour: 1}, time.Now()) // its minute is not spent evenly
 			if err == nil {
 				sent[c]++
 			} else if e := judge(err); e.Kind != Limited || !e.Foreseen || !e.Until.After(time.Now()) {
@@ -199,12 +197,12 @@ func TestAnHourRunsOut(t *testing.T) {
 		h.Set("X-RateLimit-Limit", "5000")
 		h.Set("X-RateLimit-Remaining", strconv.Itoa(left))
 		h.Set("X-RateLimit-Reset", strconv.FormatInt(at.Add(time.Hour).Unix(), 10))
-		if err := l.see(answer{code: 200, header: h, of: budget.GraphQL}, at); err != nil {
+		if err := l.see(answer{Answer: budget.Answer{Code: 200, Header: h, Of: budget.GraphQL}}, at); err != nil {
 			t.Error(err)
 		}
 	}
-	ask := func(c budget.Class, cost int) (bool, price) {
-		p := price{of: budget.GraphQL, class: c, points: 1, hour: cost}
+	ask := func(c budget.Class, cost int) (bool, budget.Price) {
+		p := budget.Price{Of: budget.GraphQL, Class: c, Points: 1, Hour: cost}
 		err := l.reserve(t.Context(), p, at)
 		if err != nil {
 			until(t, err, at.Add(time.Hour+budget.Margin))
@@ -230,21 +228,25 @@ func TestAnHourRunsOut(t *testing.T) {
 				t.Errorf("%d points left, class %d: %t", tt.left, c, got)
 			}
 			if got {
-				l.land(p)
+				l.Land(p)
 			}
 		}
-		if err := l.reserve(t.Context(), price{of: budget.REST, points: pointsWrite, hour: 1}, at); err != nil {
+		if err := l.reserve(t.Context(), budget.Price{Of: budget.REST, Points: pointsWrite, Hour: 1}, at); err != nil {
 			t.Error("REST has an hour of its own:", err)
 		}
 	}
-	l.hours[budget.GraphQL] = budget.Hour{Held: 800}
+	l.Hold(budget.GraphQL, 800)
 	says(800)
 	for c, want := range map[budget.Class]bool{budget.Event: false, budget.Opening: false, budget.Debt: true} {
-		if ok, _ := ask(c, 1); ok != want {
+		ok, p := ask(c, 1)
+		if ok != want {
 			t.Errorf("800 points are kept for debts, class %d: %t", c, ok)
 		}
+		if ok {
+			l.Land(p)
+		}
 	}
-	l.hours[budget.GraphQL] = budget.Hour{}
+	l.Hold(budget.GraphQL, 0)
 	says(1000)
 	for range 33 { // under way at once
 		ask(budget.Event, 15)
@@ -258,14 +260,14 @@ func TestAnHourRunsOut(t *testing.T) {
 func TestContentIsPaced(t *testing.T) {
 	l, now := newLimits(900), at
 	merge := func(c budget.Class) error {
-		return l.reserve(t.Context(), price{class: c, points: pointsWrite, hour: 1, content: true}, now)
+		return l.reserve(t.Context(), budget.Price{Class: c, Points: pointsWrite, Hour: 1, Content: true}, now)
 	}
 	for n := range 80 {
 		if err := merge(budget.Opening); err != nil {
 			t.Fatal(n, err)
 		}
 	}
-	if b := l.content.Quota(now); b.Left != 0 || b.Limit != 80 || b.Renewed.Sub(now) < time.Minute || b.Renewed.Sub(now) > 62*time.Second {
+	if b := l.Quotas(now).Content; b.Left != 0 || b.Limit != 80 || b.Renewed.Sub(now) < time.Minute || b.Renewed.Sub(now) > 62*time.Second {
 		t.Errorf("%+v", b)
 	}
 	if err := merge(budget.Opening); kindOf(err) != Limited {
@@ -279,10 +281,10 @@ func TestContentIsPaced(t *testing.T) {
 		for merge(budget.Opening) == nil {
 		}
 	}
-	if b := l.content.Quota(now); b.Left != 0 || b.Limit != 500 || b.Renewed.Sub(at) < time.Hour {
+	if b := l.Quotas(now).Content; b.Left != 0 || b.Limit != 500 || b.Renewed.Sub(at) < time.Hour {
 		t.Errorf("after %s: %+v", now.Sub(at), b)
 	}
-	if b := newLimits(0).content.Quota(now); b.Left < 1<<30 {
+	if b := newLimits(0).Quotas(now).Content; b.Left < 1<<30 {
 		t.Error("no pace is none for merges")
 	}
 }
@@ -325,10 +327,12 @@ func TestWaitEndsWithTheContext(t *testing.T) {
 		l := newLimits(60)
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		w := l.paces[budget.REST]
-		w.Spend(time.Now().Add(-time.Minute), 1)
-		w.Spend(time.Now(), 47)
-		if err := l.reserve(ctx, price{class: budget.Event, points: 1}, time.Now()); err == nil || ctx.Err() == nil {
+		for ago, points := range map[time.Duration]float64{time.Minute: 1, 0: 47} {
+			if _, _, cause := l.Reserve(budget.Price{Class: budget.Opening, Points: points}, time.Now().Add(-ago)); cause != budget.NoCause {
+				t.Fatal(cause)
+			}
+		}
+		if err := l.reserve(ctx, budget.Price{Class: budget.Event, Points: 1}, time.Now()); err == nil || ctx.Err() == nil {
 			t.Error(err)
 		}
 	})
@@ -418,7 +422,7 @@ func TestBudgetOfAnHour(t *testing.T) {
 	l := newLimits(0)
 	want := func(requests int, until time.Time, now time.Time) {
 		t.Helper()
-		if b := l.hours[budget.REST].Quota(now); b.Left != requests || !b.Renewed.Equal(until) {
+		if b := l.Quotas(now).REST; b.Left != requests || !b.Renewed.Equal(until) {
 			t.Errorf("%+v, want %d until %v", b, requests, until)
 		}
 	}
@@ -431,7 +435,7 @@ func TestBudgetOfAnHour(t *testing.T) {
 		} {
 			h.Set(name, value)
 		}
-		if err := l.see(answer{code: 200, header: h}, now); err != nil {
+		if err := l.see(answer{Answer: budget.Answer{Code: 200, Header: h}}, now); err != nil {
 			t.Error(err)
 		}
 	}
@@ -456,14 +460,14 @@ func TestBudgetOfAnHour(t *testing.T) {
 func TestNotificationsStopNoEvents(t *testing.T) {
 	l := newLimits(budget.PaceOfGitHub)
 	for range budget.ContentMinute {
-		if err := l.reserve(t.Context(), price{class: budget.Opening, points: pointsWrite, hour: 1, content: true}, at); err != nil {
+		if err := l.reserve(t.Context(), budget.Price{Class: budget.Opening, Points: pointsWrite, Hour: 1, Content: true}, at); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := l.reserve(t.Context(), price{class: budget.Opening, points: pointsWrite, hour: 1, content: true}, at); kindOf(err) != Limited {
+	if err := l.reserve(t.Context(), budget.Price{Class: budget.Opening, Points: pointsWrite, Hour: 1, Content: true}, at); kindOf(err) != Limited {
 		t.Fatalf("one merge more: %v", err)
 	}
-	if err := l.reserve(t.Context(), price{class: budget.Event, points: pointsWrite, hour: 1}, at); err != nil {
+	if err := l.reserve(t.Context(), budget.Price{Class: budget.Event, Points: pointsWrite, Hour: 1}, at); err != nil {
 		t.Errorf("a status: %v", err)
 	}
 }
@@ -477,14 +481,14 @@ func TestWhatIsHeldIsHeldForAnHour(t *testing.T) {
 		h.Set("X-RateLimit-Limit", "5000")
 		h.Set("X-RateLimit-Remaining", strconv.Itoa(left))
 		h.Set("X-RateLimit-Reset", strconv.FormatInt(now.Truncate(time.Hour).Add(time.Hour).Unix(), 10))
-		if err := l.see(answer{code: 200, header: h}, now); err != nil {
+		if err := l.see(answer{Answer: budget.Answer{Code: 200, Header: h}}, now); err != nil {
 			t.Fatal(err)
 		}
 	}
-	event := price{class: budget.Event, points: pointsRead, hour: 1}
+	event := budget.Price{Class: budget.Event, Points: pointsRead, Hour: 1}
 	now := at.Truncate(time.Hour).Add(time.Minute)
 	says(now, 4990)
-	l.hours[budget.REST].Held = 4600
+	l.Hold(budget.REST, 4600)
 	says(now, 4980)
 	if err := l.reserve(t.Context(), event, now); kindOf(err) != Limited {
 		t.Errorf("what is held was given away: %v", err)

@@ -195,7 +195,7 @@ func (b *boundedBody) Close() error {
 // a limit into an error. It takes the limits' headers off, so that go-github does not keep a count of its own beside it.
 type gate struct {
 	next    http.RoundTripper
-	limits  *limits
+	limits  limits
 	graphQL string // path of GraphQL requests
 	now     func() time.Time
 }
@@ -206,8 +206,8 @@ func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 		closeBody(r.Body)
 		return nil, err
 	}
-	defer g.limits.land(p)
-	p.count(r.Context())
+	defer g.limits.Land(p)
+	count(r.Context(), p)
 	resp, err := g.next.RoundTrip(r)
 	var token *limitedToken
 	if errors.As(err, &token) {
@@ -216,8 +216,8 @@ func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := answer{code: resp.StatusCode, header: resp.Header.Clone(), of: p.of}
-	if a.code == http.StatusForbidden || a.code == http.StatusTooManyRequests {
+	a := answer{Answer: budget.Answer{Code: resp.StatusCode, Header: resp.Header.Clone(), Of: p.Of}}
+	if a.Code == http.StatusForbidden || a.Code == http.StatusTooManyRequests {
 		a.message = peek(resp)
 	}
 	if err := g.limits.see(a, g.now()); err != nil {
@@ -234,19 +234,19 @@ func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // price is what a request costs. A query costs about as much as the last of its kind.
-func (g *gate) price(r *http.Request) price {
-	p := price{of: budget.REST, class: budget.ClassOf(r.Context()), points: pointsWrite, hour: 1}
+func (g *gate) price(r *http.Request) budget.Price {
+	p := budget.Price{Of: budget.REST, Class: budget.ClassOf(r.Context()), Points: pointsWrite, Hour: 1}
 	kind, _ := r.Context().Value(queryKey{}).(string)
 	switch {
 	case r.URL.Path == g.graphQL && kind == operationMove: // GitHub names no price of several in one request: as if each went alone
-		p.of, p.hour = budget.GraphQL, mutationsOf(r)
-		p.points *= float64(p.hour)
+		p.Of, p.Hour = budget.GraphQL, mutationsOf(r)
+		p.Points *= float64(p.Hour)
 	case r.URL.Path == g.graphQL:
-		p.of, p.points, p.hour = budget.GraphQL, pointsRead, g.limits.cost(kind)
+		p.Of, p.Points, p.Hour = budget.GraphQL, pointsRead, g.limits.Cost(kind)
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:
-		p.points = pointsRead
+		p.Points = pointsRead
 	default:
-		p.content = makesContent(r)
+		p.Content = makesContent(r)
 	}
 	return p
 }
@@ -344,16 +344,16 @@ func tokenError(err error) error {
 	if he.RootCause != nil {
 		return err
 	}
-	a := answer{code: he.Response.StatusCode, header: he.Response.Header, message: message}
+	a := answer{budget.Answer{Code: he.Response.StatusCode, Header: he.Response.Header}, message}
 	switch {
 	case a.limited():
 		return &limitedToken{a}
-	case a.code == http.StatusNotFound, a.code == http.StatusGone:
+	case a.Code == http.StatusNotFound, a.Code == http.StatusGone:
 		return &Error{Kind: Gone, Reason: wordUninstalled, Err: errInstallation}
-	case a.code == http.StatusForbidden && says(message, phrasesSuspended):
+	case a.Code == http.StatusForbidden && says(message, phrasesSuspended):
 		return &Error{Kind: Gone, Reason: wordSuspended, Err: errInstallation}
 	}
-	return answered(a.code, messageOf([]byte(message)), nil).from(a.header)
+	return answered(a.Code, messageOf([]byte(message)), nil).from(a.Header)
 }
 
 // limitedToken is a limit that met the request for a token; the gate reckons its end.

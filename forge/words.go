@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/sluicegate/sluice/budget"
 )
 
 // maxReason is how long a reason may be, in runes. GitHub's messages are shorter.
@@ -46,6 +48,9 @@ const (
 
 // wordsOfKind is what the log calls a kind whose name is not what people say.
 var wordsOfKind = map[Kind]string{Transient: "temporary error", Limited: "rate limited"}
+
+// wordsOfCause says why a request is not sent.
+var wordsOfCause = map[budget.Cause]string{budget.GitHubs: wordLimit, budget.HourSpent: wordHour, budget.MinuteFull: wordPace}
 
 // What is wrong for everybody; %s is the address that was set.
 const (

@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/standin"
@@ -562,7 +561,7 @@ func TestFaults(t *testing.T) {
 		if _, err := w.forge.Observe(context.Background(), w.repo, Ask{}); kindOf(err) != tt.want {
 			t.Errorf("%s: %v", name, err)
 		}
-		w.forge.client(w.repo.Installation).limits.until = [budget.Accounts]time.Time{}
+		clear(w.forge.clients) // and what they know of limits
 		w.look(Ask{})
 	}
 }

@@ -1,0 +1,184 @@
+package budget
+
+import (
+	"sync"
+	"time"
+)
+
+// What GitHub asks of its users, and how long sluice waits by itself.
+const (
+	paceGraphQL = 2000 // points a minute of GraphQL, beside those of REST
+
+	minPause = time.Minute      // GitHub's least pause after a limit that names none
+	maxPause = 15 * time.Minute // to which that pause doubles
+	maxReset = 2 * time.Hour    // no limit lasts longer, whatever a header says
+)
+
+// Price is what a request costs.
+type Price struct {
+	Of      Account
+	Class   Class
+	Points  float64 // of the minute
+	Hour    int     // of the hour
+	Content bool    // it makes what people are notified of
+}
+
+// waits reports whether a request is paid from the part of REST's pace that is spent evenly.
+func (p Price) waits() bool { return p.Of == REST && p.Class < Opening }
+
+// Meter is what one installation may send, and since when it may send nothing. It is safe for concurrent use.
+type Meter struct {
+	mu      sync.Mutex
+	paces   [Accounts]*Window // by the minute
+	even    *Bucket           // of REST, for what waits for openings; nil: no pace
+	hours   [Accounts]Hour
+	content Content
+	until   [Accounts]time.Time // nothing may be sent from an account before; zero: no limit stands
+	strikes int                 // limits in a row that named no end
+	costs   map[string]int      // what the last query of each kind cost of the hour
+}
+
+// NewMeter gives one that has spent nothing, at a pace of so many points of REST a minute; 0: none.
+func NewMeter(pace int) *Meter {
+	m := &Meter{costs: map[string]int{}}
+	if pace > 0 {
+		m.paces[REST] = NewWindow(float64(pace), time.Minute)
+		m.even = NewMinute(float64(pace) * Event.Pace())
+		m.paces[GraphQL] = NewWindow(float64(pace)*paceGraphQL/PaceOfGitHub, time.Minute)
+		m.content = NewContent(pace)
+	}
+	return m
+}
+
+// Cause is why nothing may be sent.
+type Cause int
+
+// The causes.
+const (
+	NoCause    Cause = iota
+	GitHubs          // a limit of GitHub's stands
+	HourSpent        // what is left of the hour is for what is more urgent
+	MinuteFull       // the wait for a place in the minute would be too long
+)
+
+// Reserve gives how long a request waits for its turn, of which it counts as sent then; else until when, and why, it may not be sent. What it
+// costs of the hour is kept for it until Land is called.
+func (m *Meter) Reserve(p Price, now time.Time) (wait time.Duration, until time.Time, cause Cause) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	wait, until, cause = m.turn(p, now)
+	if cause != NoCause {
+		return 0, until, cause
+	}
+	at := now.Add(wait)
+	if w := m.paces[p.Of]; w != nil {
+		w.Spend(at, p.Points)
+	}
+	if p.waits() && m.even != nil {
+		m.even.Spend(at, p.Points)
+	}
+	if p.Content {
+		m.content.Spend(at)
+	}
+	m.hours[p.Of].Flying += p.Hour
+	return wait, time.Time{}, NoCause
+}
+
+// turn is how long a request waits for its turn.
+func (m *Meter) turn(p Price, now time.Time) (time.Duration, time.Time, Cause) {
+	if until := m.until[p.Of]; now.Before(until) {
+		return 0, until, GitHubs
+	}
+	b := m.hours[p.Of].Quota(now)
+	if p.Class < Debt && b.Left < p.Hour+p.Class.Reserve(b.Limit)+m.hours[p.Of].Held {
+		return 0, b.Renewed, HourSpent
+	}
+	var wait time.Duration
+	if w := m.paces[p.Of]; w != nil {
+		wait = w.Wait(now, p.Points, p.Class.Pace())
+	}
+	if p.waits() && m.even != nil {
+		wait = max(wait, m.even.Wait(now, p.Points))
+	}
+	if p.Content && p.Class < Debt { // of which events want nothing
+		wait = max(wait, m.content.Wait(now))
+	}
+	if wait > Patience {
+		return 0, now.Add(wait), MinuteFull
+	}
+	return wait, time.Time{}, NoCause
+}
+
+// Land ends what is kept for a request.
+func (m *Meter) Land(p Price) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.hours[p.Of].Flying -= p.Hour
+}
+
+// Cost is what a query of a kind costs of the hour, as the last one showed.
+func (m *Meter) Cost(kind string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return max(m.costs[kind], 1)
+}
+
+// Learn notes what a query of a kind cost.
+func (m *Meter) Learn(kind string, cost int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.costs[kind] = cost
+}
+
+// Hear learns from an answer, and gives until when nothing may be sent from its account: zero, unless the answer is a limit.
+func (m *Meter) Hear(a Answer, now time.Time) time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if named := a.Header.Get("X-RateLimit-Resource"); named == resources[a.Of] || named == "" { // others are of no concern to us
+		m.hours[a.Of].Hear(a.said(now), now)
+	}
+	if !a.Limited {
+		if a.Code < 400 {
+			m.strikes = 0
+		}
+		return time.Time{}
+	}
+	until := m.end(a, now)
+	for of := range Account(Accounts) {
+		if (of == a.Of || !a.primary()) && until.After(m.until[of]) { // a secondary limit is one on both
+			m.until[of] = until
+		}
+	}
+	return m.until[a.Of]
+}
+
+// end is when a limit ends: as the answer says, or a pause that doubles each time.
+func (m *Meter) end(a Answer, now time.Time) time.Time {
+	wait, ok := a.named(now)
+	if !ok {
+		wait = min(minPause<<min(m.strikes, 10), maxPause)
+		m.strikes++
+	}
+	return now.Add(min(max(wait, Margin), maxReset))
+}
+
+// Quotas gives what is left by GitHub's last word, less what is under way.
+func (m *Meter) Quotas(now time.Time) Quotas {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return Quotas{REST: m.hours[REST].Quota(now), GraphQL: m.hours[GraphQL].Quota(now), Content: m.content.Quota(now)}
+}
+
+// Hold keeps so much of an account's present hour for debts: nothing else takes it.
+func (m *Meter) Hold(of Account, n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.hours[of].Held = n
+}
+
+// Spent is how many of an account's points of a minute are spent.
+func (m *Meter) Spent(of Account, now time.Time) float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.paces[of].Spent(now)
+}
