@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// OldestServer is the oldest Enterprise Server that is supported: GitHub's own oldest. Its schema has every field and mutation that is used.
-const OldestServer = "3.16"
+// oldestServer is the oldest Enterprise Server that is supported: GitHub's own oldest. Its schema has every field and mutation that is used.
+const oldestServer = "3.16"
 
 // optional are fields that are done without where the schema lacks them. Of mergeStateStatus only BEHIND is looked at, and GitHub's
 // refusal of a merge tells the same (strict.go).
@@ -108,5 +108,5 @@ func (e graphError) missing() noField {
 
 // sayLacks is short enough to stand whole in a status, behind what could not be done and before when it is tried again.
 func sayLacks(name string) string {
-	return fmt.Sprintf("GitHub lacks %s: sluice needs Enterprise Server %s", name, OldestServer)
+	return fmt.Sprintf("GitHub lacks %s: sluice needs Enterprise Server %s", name, oldestServer)
 }
