@@ -35,16 +35,15 @@ func (l *observation) keepBase(raw *rawBase) error {
 	return nil
 }
 
-// keepBases keeps the bases that were asked for by alias. One that is gone is left out: its pull requests are closed. One that GitHub
-// does not show is unknown.
-func (l *observation) keepBases(ctx context.Context, named answers, names []string) error {
-	for i, name := range names {
-		raw, err := find[rawBase](named, fmt.Sprintf("b%d", i))
+// keepNamed keeps a base that was asked for by alias. One that is gone is left out: its pull requests are closed. One that GitHub does not show
+// is unknown.
+func (l *observation) keepNamed(ctx context.Context) func(string, *rawBase, error) error {
+	return func(name string, raw *rawBase, err error) error {
 		switch {
 		case err != nil:
 		case raw == nil:
 			l.absent[plan.Branch(name)] = true
-			continue
+			return nil
 		case raw.Name != name:
 			err = transient(wordUnreadable, nil)
 		default:
@@ -53,11 +52,8 @@ func (l *observation) keepBases(ctx context.Context, named answers, names []stri
 		if errors.Is(err, errMoved) {
 			return err
 		}
-		if err = l.noBase(ctx, name, err); err != nil {
-			return err
-		}
+		return l.noBase(ctx, name, err)
 	}
-	return nil
 }
 
 // noBase notes that a base could not be read, if there is an error.
@@ -93,7 +89,8 @@ func (l *observation) readBases(ctx context.Context) error {
 		missing = append(missing, string(name))
 	}
 	slices.Sort(missing)
-	if err := inHalves(missing, basesPage, func(some []string) error { return l.readSomeBases(ctx, some) }); err != nil {
+	ask := func(some []string) *query { return basesQuery(l.repo.Owner, l.repo.Name, some) }
+	if err := askEach(ctx, l, missing, basesPage, ask, "b", l.keepNamed(ctx)); err != nil {
 		return err
 	}
 	for name := range l.tips {
@@ -105,23 +102,6 @@ func (l *observation) readBases(ctx context.Context) error {
 		}
 		l.lose(name, plan.Unread{Reason: wordBaseMoved, Passing: true})
 		l.askAgain(l.f.now().Add(partFirst))
-	}
-	return nil
-}
-
-// readSomeBases reads some bases by their names.
-func (l *observation) readSomeBases(ctx context.Context, some []string) error {
-	named, err := l.askNamed(ctx, basesQuery(l.repo.Owner, l.repo.Name, some))
-	if l.divides(ctx, err, len(some)) {
-		return err
-	}
-	if err == nil {
-		return l.keepBases(ctx, named, some)
-	}
-	for _, name := range some {
-		if err := l.noBase(ctx, name, err); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -87,53 +87,59 @@ func (s sightings) isWindowed(name plan.Branch) bool {
 	return ok || s.lost[name].Is()
 }
 
-// keepAsked keeps what an answer says of all that was asked for by alias, but for the sources. What is not shown stays unknown; of a
-// branch that is noted, since a branch that is not there is another thing.
-func (l *observation) keepAsked(ctx context.Context, named answers, a branchAsk) error {
-	for i, t := range a.tips {
-		raw, err := find[rawTip](named, fmt.Sprintf("t%d", i))
-		if err == nil {
-			err = l.keepTip(plan.Branch(t.name), raw, t.withStatuses)
-		}
-		if err = l.noTip(ctx, t.name, err); err != nil {
+// keepAsked keeps what an answer says of all that was asked for by alias, but for the sources; err is that of the whole query. What is not
+// shown stays unknown; of a branch that is noted, since a branch that is not there is another thing.
+func (l *observation) keepAsked(ctx context.Context, named answers, err error, a branchAsk) error {
+	for _, keep := range []func() error{
+		func() error {
+			return eachFound(named, err, "t", a.tips, func(t tipAsk, raw *rawTip, err error) error {
+				if err == nil {
+					err = l.keepTip(plan.Branch(t.name), raw, t.withStatuses)
+				}
+				return l.noTip(ctx, t.name, err)
+			})
+		},
+		func() error {
+			return eachFound(named, err, "c", a.checked, func(sha plan.SHA, raw *rawCommitChecks, err error) error {
+				if err == nil {
+					l.keepChecked(sha, raw)
+				}
+				return l.noCommit(ctx, sha, err)
+			})
+		},
+		func() error {
+			return eachFound(named, err, "s", a.statuses, func(sha plan.SHA, raw *rawCommitStatus, err error) error {
+				if err == nil && raw != nil {
+					l.keepStatuses(sha, raw.Status)
+				}
+				return l.noCommit(ctx, sha, err)
+			})
+		},
+		func() error {
+			return eachFound(named, nil, "h", a.roots, func(sha plan.SHA, raw *rawHistory, hole error) error {
+				switch {
+				case err != nil:
+					return l.noCommit(ctx, sha, err)
+				case hole == nil && raw != nil:
+					l.keepParents(raw.History)
+				}
+				return nil
+			})
+		},
+	} {
+		if err := keep(); err != nil {
 			return err
 		}
 	}
-	for i, name := range a.rulesets {
-		raw, err := find[rawRulesets](named, fmt.Sprintf("r%d", i))
-		if err != nil {
-			raw = nil
-		}
+	if err != nil {
+		return nil
+	}
+	_ = eachFound(named, nil, "r", a.rulesets, func(name string, raw *rawRulesets, _ error) error {
 		l.keepRulesets(plan.Branch(name), raw)
-	}
-	for i := range a.roots {
-		if raw, err := find[rawHistory](named, fmt.Sprintf("h%d", i)); err == nil && raw != nil {
-			l.keepParents(raw.History)
-		}
-	}
-	for i, sha := range a.checked {
-		raw, err := find[rawCommitChecks](named, fmt.Sprintf("c%d", i))
-		if err == nil {
-			l.keepChecked(sha, raw)
-		}
-		if err = l.noCommit(ctx, sha, err); err != nil {
-			return err
-		}
-	}
-	for i, sha := range a.statuses {
-		raw, err := find[rawCommitStatus](named, fmt.Sprintf("s%d", i))
-		if err == nil && raw != nil {
-			l.keepStatuses(sha, raw.Status)
-		}
-		if err = l.noCommit(ctx, sha, err); err != nil {
-			return err
-		}
-	}
+		return nil
+	})
 	if a.names {
-		names, err := find[connection[struct{ Name string }]](named, "names")
-		if err == nil {
-			l.seen.names = names
-		}
+		l.seen.names, _ = find[connection[struct{ Name string }]](named, "names")
 	}
 	return nil
 }
@@ -296,36 +302,13 @@ func (t *tracker) askFor(ctx context.Context, a branchAsk) error {
 		}
 		return t.askFor(ctx, second)
 	}
-	if err != nil {
-		return t.unanswered(ctx, a, err)
-	}
-	if err := t.keepBases(ctx, named, a.lines); err != nil {
+	if err != nil && endsLook(ctx, err) {
 		return err
 	}
-	return t.keepAsked(ctx, named, a)
-}
-
-// unanswered makes unknown all that a query asked for.
-func (t *tracker) unanswered(ctx context.Context, a branchAsk, err error) error {
-	for _, tip := range a.tips {
-		if err := t.noTip(ctx, tip.name, err); err != nil {
-			return err
-		}
-	}
-	for _, name := range a.lines {
-		if err := t.noBase(ctx, name, err); err != nil {
-			return err
-		}
-	}
-	for _, sha := range slices.Concat(a.checked, a.statuses, a.roots) {
-		if err := t.noCommit(ctx, sha, err); err != nil {
-			return err
-		}
-	}
-	if endsLook(ctx, err) {
+	if err := eachFound(named, err, "b", a.lines, t.keepNamed(ctx)); err != nil {
 		return err
 	}
-	return nil
+	return t.keepAsked(ctx, named, err, a)
 }
 
 // maxWithStatuses is how many commits' statuses are asked for in one query. Each may have thousands.

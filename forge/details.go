@@ -253,7 +253,9 @@ func (l *observation) readDetails(ctx context.Context) error {
 		parts, _ := l.detailsOf(raw.Number, raw.HeadRefOid)
 		some = append(some, pullAsk{raw.Number, partThin + " " + parts})
 	}
-	if err := inHalves(some, MaxPulls, func(some []pullAsk) error { return l.readSome(ctx, some) }); err != nil {
+	ask := func(some []pullAsk) *query { return pullsQuery(l.repo.Owner, l.repo.Name, some, l.own) }
+	err := askEach(ctx, l, some, MaxPulls, ask, "p", func(w pullAsk, full *rawPull, err error) error { return l.readAgain(ctx, l.raws[w.number], full, err) })
+	if err != nil {
 		return err
 	}
 	listed := len(l.pulls)
@@ -270,38 +272,20 @@ func (l *observation) readDetails(ctx context.Context) error {
 	return l.readHeads(ctx, unique(heads, len(heads)))
 }
 
-// readSome reads some pull requests again by their numbers: they may have changed since the page.
-func (l *observation) readSome(ctx context.Context, some []pullAsk) error {
-	named, err := l.askNamed(ctx, pullsQuery(l.repo.Owner, l.repo.Name, some, l.own))
-	if l.divides(ctx, err, len(some)) {
+// readAgain replaces a thin pull request by what an answer by its number says: it may have changed since the page.
+func (l *observation) readAgain(ctx context.Context, thin, full *rawPull, err error) error {
+	if err == nil && full.unusable() {
+		err = transient(wordEmpty, nil)
+	}
+	if err != nil {
+		thin.unread, err = l.failed(ctx, l.headKey(thin.HeadRefOid, thin.BaseRefName), whatPull, err)
 		return err
 	}
-	for i, w := range some {
-		thin := l.raws[w.number]
-		var full *rawPull
-		bad := err
-		if bad == nil {
-			full, bad = find[rawPull](named, fmt.Sprintf("p%d", i))
-		}
-		if bad == nil && full.unusable() {
-			bad = transient(wordEmpty, nil)
-		}
-		if bad != nil {
-			var ends error
-			if thin.unread, ends = l.failed(ctx, l.headKey(thin.HeadRefOid, thin.BaseRefName), whatPull, bad); ends != nil {
-				return ends
-			}
-			continue
-		}
-		if *thin = *full; full.BaseRef == nil || full.BaseRef.Target == nil {
-			thin.State = "" // as in keepPull
-			continue
-		}
-		thin.named(l.own)
-		l.hasDetails(thin)
-		if err := l.sawTip(plan.Branch(full.BaseRefName), plan.SHA(full.BaseRef.Target.Oid)); err != nil {
-			return err
-		}
+	if *thin = *full; full.BaseRef == nil || full.BaseRef.Target == nil {
+		thin.State = "" // as in keepPull
+		return nil
 	}
-	return nil
+	thin.named(l.own)
+	l.hasDetails(thin)
+	return l.sawTip(plan.Branch(full.BaseRefName), plan.SHA(full.BaseRef.Target.Oid))
 }

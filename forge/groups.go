@@ -3,7 +3,6 @@ package forge
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -154,21 +153,7 @@ func (l *observation) readGroupHeads(ctx context.Context, all []plan.Group, orde
 
 // readHeads asks for what was reported on some heads, of which each is a part by itself. What could not be read stays out of l.heads.
 func (l *observation) readHeads(ctx context.Context, heads []plan.SHA) error {
-	return inHalves(heads, maxHeads, func(some []plan.SHA) error {
-		named, err := l.askNamed(ctx, headsQuery(l.repo.Owner, l.repo.Name, some))
-		if err == nil {
-			return l.keepHeads(ctx, named, some)
-		}
-		if l.divides(ctx, err, len(some)) {
-			return err
-		}
-		for _, head := range some {
-			if _, err := l.failed(ctx, l.key(partCommit, string(head)), whatCommit, err); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return askEach(ctx, l, heads, maxHeads, func(some []plan.SHA) *query { return headsQuery(l.repo.Owner, l.repo.Name, some) }, "g", l.keepHead(ctx))
 }
 
 // inHalves does f with some of a list at a time, and with half as many when it gives errHeavy for more than one.
@@ -185,22 +170,19 @@ func inHalves[T any](list []T, most int, f func([]T) error) error {
 	return nil
 }
 
-// keepHeads keeps what an answer says of heads that were asked for under g0, g1 …
-func (l *observation) keepHeads(ctx context.Context, named answers, heads []plan.SHA) error {
-	for i, head := range heads {
-		raw, err := find[rawCommitStatus](named, fmt.Sprintf("g%d", i))
+// keepHead keeps what an answer says of a head.
+func (l *observation) keepHead(ctx context.Context) func(plan.SHA, *rawCommitStatus, error) error {
+	return func(head plan.SHA, raw *rawCommitStatus, err error) error {
 		if err == nil && raw != nil && raw.Oid != "" && plan.SHA(raw.Oid) != head {
 			err = transient(wordUnreadable, nil)
 		}
 		if err != nil {
-			if _, err := l.failed(ctx, l.key(partCommit, string(head)), whatCommit, err); err != nil {
-				return err
-			}
-			continue
+			_, err = l.failed(ctx, l.key(partCommit, string(head)), whatCommit, err)
+			return err
 		}
 		l.heads[head] = raw
+		return nil
 	}
-	return nil
 }
 
 // knownGroup reports whether memory has what a group brings to its base, and uses it.

@@ -308,7 +308,7 @@ func (l *observation) keepOnce(ctx context.Context, p page, repo rawRepo, r repl
 			return err
 		}
 	}
-	if err := l.keepBases(ctx, l.named, p.bases); err != nil {
+	if err := eachFound(l.named, nil, "b", p.bases, l.keepNamed(ctx)); err != nil {
 		return err
 	}
 	for i, n := range p.merged {
@@ -318,10 +318,10 @@ func (l *observation) keepOnce(ctx context.Context, p page, repo rawRepo, r repl
 	for i, g := range p.groups {
 		heads[i] = g.Head
 	}
-	if err := l.keepHeads(ctx, l.named, heads); err != nil {
+	if err := eachFound(l.named, nil, "g", heads, l.keepHead(ctx)); err != nil {
 		return err
 	}
-	return l.keepAsked(ctx, l.named, p.asked)
+	return l.keepAsked(ctx, l.named, nil, p.asked)
 }
 
 // keepNumbers keeps the pull requests that were asked for by number: of those that are listed too, the details. One that GitHub does not

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -175,6 +176,32 @@ func (l *observation) askNamed(ctx context.Context, q *query) (answers, error) {
 	r, err := l.c.askParts(ctx, q)
 	l.cost += r.cost // 0 with an error
 	return r.aliases(), err
+}
+
+// eachFound hands over, for each of some parts, what stands under alias0, alias1 … of an answer, or its error: err is that of all.
+func eachFound[P, R any](named answers, err error, alias string, parts []P, keep func(P, *R, error) error) error {
+	for i, p := range parts {
+		var raw *R
+		bad := err
+		if bad == nil {
+			raw, bad = find[R](named, fmt.Sprint(alias, i))
+		}
+		if err := keep(p, raw, bad); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askEach asks for some parts, so many at once, and in halves where that is too heavy. keep gets what is shown of each, or its error.
+func askEach[P, R any](ctx context.Context, l *observation, parts []P, most int, of func([]P) *query, alias string, keep func(P, *R, error) error) error {
+	return inHalves(parts, most, func(some []P) error {
+		named, err := l.askNamed(ctx, of(some))
+		if l.divides(ctx, err, len(some)) {
+			return err
+		}
+		return eachFound(named, err, alias, some, keep)
+	})
 }
 
 // divides reports whether a query for so many parts is worth sending in halves.
