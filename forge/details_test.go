@@ -206,6 +206,27 @@ func TestPathsAfterAPush(t *testing.T) {
 	}
 }
 
+// TestPathsOfManyThatAreGone: what is known of paths does not grow for ever.
+func TestPathsOfManyThatAreGone(t *testing.T) {
+	w := newWorld(t, map[string]string{"a/x": "1\n"})
+	_, err := w.r.OpenPull(standin.NewPull{Head: "edit", Change: &standin.Change{Write: map[string]string{"a/x": "x\n"}}})
+	w.must(err)
+	there := map[string]bool{}
+	for i := range maxKnownPaths {
+		there[fmt.Sprint("gone/", i)] = true
+	}
+	keptPaths.put(w.forge.memory.of(w.repo), "main", pathSet{tip: plan.SHA(w.r.Tip("main")), there: there})
+	w.look(Ask{})
+	for i, want := range []int{maxKnownPaths + 1, 1} {
+		if known, _ := keptPaths.get(w.forge.memory.of(w.repo), "main"); len(known.there) != want {
+			t.Errorf("push %d: %d paths, want %d", i, len(known.there), want)
+		}
+		_, err = w.r.Commit("main", standin.Change{Write: map[string]string{"r": fmt.Sprint(i)}})
+		w.must(err)
+		w.look(Ask{})
+	}
+}
+
 // TestPathsOfAnOlderList: the base goes back to before a file was there. A list that was read when it was there says nothing of the tip.
 func TestPathsOfAnOlderList(t *testing.T) {
 	h := newHerd(t, fewPulls)

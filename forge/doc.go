@@ -8,7 +8,11 @@
 // (plan's Pull.Read), and read again by number where something shows that they have changed, or where the caller asks for them
 // (details.go). So a snapshot is always whole, and a part of it may be older than the rest: who releases something compares both. What
 // GraphQL lacks costs a request more, and is remembered by names that never change their meaning: the old names of renames by merge base
-// and head, policies by blob, merge bases by tip and head. The rules of a base are the only thing remembered by time.
+// and head, policies by blob, merge bases by tip and head. The rules of a base are the only thing remembered by time. All of it is one
+// memory for each repository, bounded by bytes (memory.go).
+//
+// After a push to a base one comparison of its old tip with its new one says what of that still holds (moves.go): which details, which
+// paths; and what reached it otherwise than by our merges.
 //
 // The files branch_*.go are the half of windowed branches: how they stand to their sources, which commits passed their checks, what Flux
 // reports, and the request that moves them.
@@ -19,15 +23,14 @@
 // Each installation has a client of its own, with its own token, its own pace and its own limits: one installation that
 // GitHub limits does not stop another.
 //
-// What GitHub grants an installation is reckoned before a request is sent: the requests and the points of an hour, of which GitHub says
-// after each request how many are left, what it takes in any minute, and how many merges. A request is of a [Class]: those that wait for
-// events leave a part of each budget to openings, and these to debts. Only what GitHub itself refuses keeps a debt from being paid.
+// What GitHub grants an installation is reckoned before a request is sent, by package budget. A request is of a class: those that wait
+// for events leave a part of each budget to openings, and these to debts. Only what GitHub itself refuses keeps a debt from being paid.
 //
 // # Invariants
 //
 // What is unknown never counts as known: a list is Complete only if it was proved complete, an answer with errors in it is no
 // answer, and two pages that saw different tips are no observation. Every write names the SHA it was decided on. Nothing sleeps
-// longer than [maxPatience] inside a call: who must wait longer gets [Limited] with the instant from which to come back.
+// longer than budget.Patience inside a call: who must wait longer gets [Limited] with the instant from which to come back.
 //
 // # How it fails
 //

@@ -10,8 +10,13 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// manyPaths is how many unknown paths of one tip are worth its whole tree.
-const manyPaths = 1000
+const (
+	// manyPaths is how many unknown paths of one tip are worth its whole tree.
+	manyPaths = 1000
+	// maxKnownPaths is how many paths of a base go on being known from one tip to the next: 5,000 pull requests of ten each. Those of pull
+	// requests that are gone are among them; of more it begins anew.
+	maxKnownPaths = 50_000
+)
 
 // pathSet is what is known of the paths at a base's tip. What is kept of one look is never written to by another.
 type pathSet struct {
@@ -99,7 +104,7 @@ func (l *observation) knowPaths(ctx context.Context, name plan.Branch, b plan.Ba
 		set.there = maps.Clone(kept.there)
 		return nil
 	}
-	if len(kept.there) == 0 || b.File == "" { // without a file nothing is asked of the base otherwise: a comparison would be one request more
+	if len(kept.there) == 0 || len(kept.there) > maxKnownPaths || b.File == "" { // without a file nothing is asked of the base otherwise: a comparison would be one request more
 		return nil
 	}
 	changed, err := l.changedPaths(ctx, kept.tip, b.Tip)
