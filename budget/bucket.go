@@ -11,27 +11,27 @@ const Patience = 2 * time.Second
 // burstPart is how much of a minute's points may be spent at once: fifty statuses of the four fifths of GitHub's pace that what waits for openings has.
 const burstPart = 0.35
 
-// Bucket is a token bucket, a pace that refills evenly: a minute's points are never spent in its first seconds, so that who comes later waits for who is before
+// bucket is a token bucket, a pace that refills evenly: a minute's points are never spent in its first seconds, so that who comes later waits for who is before
 // them, and not for the minute.
-type Bucket struct {
+type bucket struct {
 	burst, rate float64 // rate is a second's
 	level       float64 // at an instant, which may be ahead
 	at          time.Time
 }
 
-// NewBucket gives a full one: so much at once, and so much more in each minute.
-func NewBucket(burst, minute float64) *Bucket {
-	return &Bucket{burst: burst, level: burst, rate: minute / (time.Minute + Margin).Seconds()}
+// newBucket gives a full one: so much at once, and so much more in each minute.
+func newBucket(burst, minute float64) *bucket {
+	return &bucket{burst: burst, level: burst, rate: minute / (time.Minute + Margin).Seconds()}
 }
 
-// NewMinute gives a full one of which no minute has more than so much.
-func NewMinute(all float64) *Bucket {
+// newMinute gives a full one of which no minute has more than so much.
+func newMinute(all float64) *bucket {
 	burst := math.Floor(all * burstPart)
-	return NewBucket(burst, all-burst)
+	return newBucket(burst, all-burst)
 }
 
 // refill brings the level up to date. A clock that was set back takes nothing away.
-func (b *Bucket) refill(now time.Time) {
+func (b *bucket) refill(now time.Time) {
 	if gone := now.Sub(b.at); gone > 0 || -gone > Patience {
 		b.level = min(b.burst, b.level+max(0, gone.Seconds())*b.rate)
 		b.at = now
@@ -39,14 +39,14 @@ func (b *Bucket) refill(now time.Time) {
 }
 
 // Wait is how long it takes until points are there.
-func (b *Bucket) Wait(now time.Time, points float64) time.Duration {
+func (b *bucket) Wait(now time.Time, points float64) time.Duration {
 	b.refill(now)
 	missing := min(points, b.burst) - b.level
 	return max(0, time.Duration(missing/b.rate*float64(time.Second)))
 }
 
 // Spend takes points that go off at an instant.
-func (b *Bucket) Spend(at time.Time, points float64) {
+func (b *bucket) Spend(at time.Time, points float64) {
 	b.refill(at)
 	b.level -= points
 }

@@ -36,9 +36,9 @@ func ClassOf(ctx context.Context) Class {
 	return c
 }
 
-// Pace is the part of a minute's points that a class may fill: an opening finds room amid any number of events, and a debt amid any
+// pace is the part of a minute's points that a class may fill: an opening finds room amid any number of events, and a debt amid any
 // number of openings.
-func (c Class) Pace() float64 {
+func (c Class) pace() float64 {
 	switch c {
 	case Debt:
 		return 1
@@ -55,8 +55,8 @@ func (c Class) Pace() float64 {
 // but not at once.
 func Sustained(pace int) int { return pace - pace/3 }
 
-// Reserve is how much of an hour a class leaves to those above it.
-func (c Class) Reserve(limit int) int {
+// reserve is how much of an hour a class leaves to those above it.
+func (c Class) reserve(limit int) int {
 	switch c {
 	case Debt, Opening:
 		return 0

@@ -13,19 +13,19 @@ const (
 	contentHour   = 500
 )
 
-// Content is GitHub's budget of what people are notified of, by the minute and by the hour; empty: there is none.
-type Content []*Window
+// content is GitHub's budget of what people are notified of, by the minute and by the hour; empty: there is none.
+type content []*Window
 
-// NewContent gives GitHub's budget at a pace.
-func NewContent(pace int) Content {
+// newContent gives GitHub's budget at a pace.
+func newContent(pace int) content {
 	scale := float64(pace) / PaceOfGitHub
-	return Content{
+	return content{
 		NewWindow(max(1, math.Floor(ContentMinute*scale)), time.Minute), NewWindow(max(1, math.Floor(contentHour*scale)), time.Hour),
 	}
 }
 
 // Wait is how long it takes until one more may be sent.
-func (c Content) Wait(now time.Time) (longest time.Duration) {
+func (c content) Wait(now time.Time) (longest time.Duration) {
 	for _, w := range c {
 		longest = max(longest, w.Wait(now, 1, 1))
 	}
@@ -33,7 +33,7 @@ func (c Content) Wait(now time.Time) (longest time.Duration) {
 }
 
 // Spend notes one that goes off at an instant.
-func (c Content) Spend(at time.Time) {
+func (c content) Spend(at time.Time) {
 	for _, w := range c {
 		w.Spend(at, 1)
 	}
@@ -41,7 +41,7 @@ func (c Content) Spend(at time.Time) {
 
 // Quota is what is left of the window that leaves less. Merges that wait come back when half of it is free: one look for each that
 // comes free would cost more than they do.
-func (c Content) Quota(now time.Time) Quota {
+func (c content) Quota(now time.Time) Quota {
 	b := Quota{Left: math.MaxInt}
 	for _, w := range c {
 		half := w.Wait(now, math.Ceil(w.most/2), 1)

@@ -36,30 +36,30 @@ type Quotas struct {
 	Content Quota // merges and updates of a minute or an hour, whichever leaves less; Renewed is when many are free again
 }
 
-// Hour is what GitHub grants in an hour from one account.
-type Hour struct {
+// hour is what GitHub grants in an hour from one account.
+type hour struct {
 	limit   int       // by GitHub's last word; 0: not heard
 	left    int       // likewise, of this hour
 	renewed time.Time // when that ends, and left says nothing more
-	Flying  int       // what requests under way cost
-	Held    int       // what is kept for debts
+	flying  int       // what requests under way cost
+	held    int       // what is kept for debts
 }
 
 // Quota is what is left of it.
-func (h *Hour) Quota(now time.Time) Quota {
+func (h *hour) Quota(now time.Time) Quota {
 	b := Quota{Limit: h.limit, Left: math.MaxInt}
 	if h.limit == 0 {
 		b.Limit = HourlyDefault
 	}
 	if now.Before(h.renewed) {
-		b.Left, b.Renewed = max(0, h.left-h.Flying), h.renewed
+		b.Left, b.Renewed = max(0, h.left-h.flying), h.renewed
 	}
 	return b
 }
 
 // Hear takes in what an answer says of an hour, of which the limit may not be known, or the rest. Answers come in any order: within an hour the
 // least is right.
-func (h *Hour) Hear(said Quota, now time.Time) {
+func (h *hour) Hear(said Quota, now time.Time) {
 	if said.Limit > 0 {
 		h.limit = said.Limit
 	}
@@ -69,7 +69,7 @@ func (h *Hour) Hear(said Quota, now time.Time) {
 	if now.Before(h.renewed) && said.Renewed.Sub(h.renewed).Abs() < sameHour {
 		said.Left = min(said.Left, h.left)
 	} else if !h.renewed.IsZero() {
-		h.Held = 0 // it was of the hour before
+		h.held = 0 // it was of the hour before
 	}
 	h.left, h.renewed = said.Left, said.Renewed
 }

@@ -30,9 +30,9 @@ func (p Price) waits() bool { return p.Of == REST && p.Class < Opening }
 type Meter struct {
 	mu      sync.Mutex
 	paces   [Accounts]*Window // by the minute
-	even    *Bucket           // of REST, for what waits for openings; nil: no pace
-	hours   [Accounts]Hour
-	content Content
+	even    *bucket           // of REST, for what waits for openings; nil: no pace
+	hours   [Accounts]hour
+	content content
 	until   [Accounts]time.Time // nothing may be sent from an account before; zero: no limit stands
 	strikes int                 // limits in a row that named no end
 	costs   map[string]int      // what the last query of each kind cost of the hour
@@ -43,9 +43,9 @@ func NewMeter(pace int) *Meter {
 	m := &Meter{costs: map[string]int{}}
 	if pace > 0 {
 		m.paces[REST] = NewWindow(float64(pace), time.Minute)
-		m.even = NewMinute(float64(pace) * Event.Pace())
+		m.even = newMinute(float64(pace) * Event.pace())
 		m.paces[GraphQL] = NewWindow(float64(pace)*paceGraphQL/PaceOfGitHub, time.Minute)
-		m.content = NewContent(pace)
+		m.content = newContent(pace)
 	}
 	return m
 }
@@ -80,7 +80,7 @@ func (m *Meter) Reserve(p Price, now time.Time) (wait time.Duration, until time.
 	if p.Content {
 		m.content.Spend(at)
 	}
-	m.hours[p.Of].Flying += p.Hour
+	m.hours[p.Of].flying += p.Hour
 	return wait, time.Time{}, NoCause
 }
 
@@ -90,12 +90,12 @@ func (m *Meter) turn(p Price, now time.Time) (time.Duration, time.Time, Cause) {
 		return 0, until, GitHubs
 	}
 	b := m.hours[p.Of].Quota(now)
-	if p.Class < Debt && b.Left < p.Hour+p.Class.Reserve(b.Limit)+m.hours[p.Of].Held {
+	if p.Class < Debt && b.Left < p.Hour+p.Class.reserve(b.Limit)+m.hours[p.Of].held {
 		return 0, b.Renewed, HourSpent
 	}
 	var wait time.Duration
 	if w := m.paces[p.Of]; w != nil {
-		wait = w.Wait(now, p.Points, p.Class.Pace())
+		wait = w.Wait(now, p.Points, p.Class.pace())
 	}
 	if p.waits() && m.even != nil {
 		wait = max(wait, m.even.Wait(now, p.Points))
@@ -113,7 +113,7 @@ func (m *Meter) turn(p Price, now time.Time) (time.Duration, time.Time, Cause) {
 func (m *Meter) Land(p Price) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.hours[p.Of].Flying -= p.Hour
+	m.hours[p.Of].flying -= p.Hour
 }
 
 // Cost is what a query of a kind costs of the hour, as the last one showed.
@@ -173,7 +173,7 @@ func (m *Meter) Quotas(now time.Time) Quotas {
 func (m *Meter) Hold(of Account, n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.hours[of].Held = n
+	m.hours[of].held = n
 }
 
 // Spent is how many of an account's points of a minute are spent.

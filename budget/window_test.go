@@ -56,7 +56,7 @@ func TestClockThatIsSetBack(t *testing.T) {
 
 // What waits for openings is spent evenly after a burst: a minute's part is never gone in its first seconds, and never more than it is.
 func TestWhatTellsIsSpentEvenly(t *testing.T) {
-	b := NewMinute(720)
+	b := newMinute(720)
 	now, spent := at, 0.0
 	var last time.Duration
 	for range 1000 { // as many as there are, all the time
