@@ -2,7 +2,6 @@ package forge
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/sluicegate/sluice/plan"
@@ -65,7 +64,7 @@ fragment checked on Commit {
       statusCheckRollup { contexts(first: %d) { ...reported } }
     }
   }
-}`, maxChecks, maxBecame, maxChecks) + reportedFragment
+}`, maxChecks, maxBecame, maxChecks)
 )
 
 // reportedFragment is a page of what was reported on a commit. The counts tell whether a page holds all check runs, and whether
@@ -88,7 +87,7 @@ type branchAsk struct {
 	defName  string     // the default branch as it was, if its line is asked for
 }
 
-// tipAsk is a windowed branch that is asked for. Bears says that what was reported on its tip comes with it.
+// tipAsk is a windowed branch that is asked for. withStatuses says that what was reported on its tip comes with it.
 type tipAsk struct {
 	name         string
 	withStatuses bool
@@ -96,14 +95,6 @@ type tipAsk struct {
 
 func (a branchAsk) empty() bool {
 	return len(a.tips)+len(a.rulesets)+len(a.lines)+len(a.roots)+len(a.checked)+len(a.statuses) == 0 && !a.names
-}
-
-// checks reports whether checks of commits are asked for.
-func (a branchAsk) checks() bool { return a.recent && len(a.lines) > 0 || len(a.checked) > 0 }
-
-// tipStatuses reports whether what was reported on some tip is asked for.
-func (a branchAsk) tipStatuses() bool {
-	return slices.ContainsFunc(a.tips, func(t tipAsk) bool { return t.withStatuses })
 }
 
 // spread is how a source's alias asks for its line, too; "" for a branch that is no source.
@@ -122,6 +113,10 @@ func (a branchAsk) spread(name string) string {
 
 // addAsked asks for what there is beside the sources' own aliases.
 func (q *query) addAsked(a branchAsk) {
+	q.define(historyFragment(linePage))
+	if a.known {
+		q.define(historyFragment(lineAhead))
+	}
 	for i, t := range a.tips {
 		v := q.let(fmt.Sprintf("t%d", i), "String!", "refs/heads/"+t.name)
 		fragment := "tip"
@@ -155,33 +150,6 @@ func (q *query) addCommits(alias, fragment string, commits []plan.SHA) {
 	}
 }
 
-// fragments are those that a asks by, each once; some of them build on those that every look has.
-func (a branchAsk) fragments() []string {
-	var out []string
-	commits := linePage
-	if a.known {
-		commits = lineAhead
-	}
-	for _, f := range []struct {
-		text string
-		used bool
-	}{
-		{tipFragment, len(a.tips) > 0},
-		{bearerFragment, a.tipStatuses()},
-		{rulesetsFragment, len(a.rulesets) > 0},
-		{statusesFragment, len(a.statuses) > 0},
-		{historyFragment(commits), len(a.lines)+len(a.roots) > 0},
-		{lineFragment, len(a.lines) > 0},
-		{recentFragment, a.recent && len(a.lines) > 0},
-		{checkedFragment, a.checks()},
-	} {
-		if f.used {
-			out = append(out, f.text)
-		}
-	}
-	return out
-}
-
 // statusesFragment is what was reported on a commit by statuses.
 const statusesFragment = "\nfragment statuses on Commit { status { contexts { ...status } } }"
 
@@ -190,16 +158,6 @@ func branchesQuery(owner, name string, a branchAsk) *query {
 	q := newQuery("branches", owner, name)
 	q.addBases(a.lines, a)
 	q.addAsked(a)
-	q.with(a.fragments()...)
-	if len(a.lines) > 0 {
-		q.with(baseFragment, textFragment)
-	}
-	if a.checks() {
-		q.with(checkFragment)
-	}
-	if a.checks() || a.tipStatuses() || len(a.lines)+len(a.statuses) > 0 {
-		q.with(statusFragment, actorFragment)
-	}
 	return q
 }
 
@@ -209,7 +167,6 @@ func moreContextsQuery(owner, name string, sha plan.SHA, after string) *query {
 	o, a := q.let("oid", "GitObjectID!", string(sha)), q.let("after", "String!", after)
 	q.add("object(oid: %s) { ... on Commit { statusCheckRollup { contexts(first: %d, after: %s)"+
 		" { ...reported } } } }", o, maxChecks, a)
-	q.with(reportedFragment, checkFragment, statusFragment, actorFragment)
 	return q
 }
 

@@ -212,8 +212,10 @@ func (q *query) addForgotten(size int, after string) {
 	q.add("%s: pullRequests(first: %d, after: %s, states: [CLOSED, MERGED], orderBy: {field: UPDATED_AT, direction: DESC}) { nodes {"+
 		" number merged updatedAt headRefOid baseRefName commits(last: 1) { nodes { commit { oid status { contexts { ...status } } } } } }"+
 		" pageInfo { hasNextPage endCursor } }", forgottenAlias, size, a)
-	q.with(statusFragment, actorFragment)
 }
+
+// beforeFragment is what was reported on a commit that may have been a head.
+const beforeFragment = "\nfragment before on Commit { oid status { contexts { ...status } } }"
 
 // earlierQuery asks for the latest commits of some pull requests, and for the heads that were forced away.
 func earlierQuery(owner, name string, numbers []int) *query {
@@ -224,6 +226,5 @@ func earlierQuery(owner, name string, numbers []int) *query {
 			" timelineItems(last: %d, itemTypes: [HEAD_REF_FORCE_PUSHED_EVENT]) { nodes { ... on HeadRefForcePushedEvent { beforeCommit { ...before } } } } }",
 			earlierAlias, i, v, maxEarlier, maxEarlier)
 	}
-	q.with("\nfragment before on Commit { oid status { contexts { ...status } } }", statusFragment, actorFragment)
 	return q
 }

@@ -1,8 +1,9 @@
 package forge
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
+	"regexp"
 	"strings"
 
 	"github.com/sluicegate/sluice/config"
@@ -56,7 +57,6 @@ func (q *query) thinFragment(own []plan.Branch) string {
 	}
 	status := ""
 	if len(own) > 0 {
-		q.with(statusFragment)
 		status = " status {" + ours.String() + " }"
 	}
 	return fmt.Sprintf(`
@@ -117,13 +117,13 @@ type query struct {
 	name      string
 	declared  []string
 	vars      map[string]any
-	selection strings.Builder // inside repository { }
-	fragments []string
+	selection strings.Builder   // inside repository { }
+	own       map[string]string // its own fragments, by name
 }
 
 // newQuery begins a query about one repository.
 func newQuery(name, owner, repo string) *query {
-	q := &query{name: name, vars: map[string]any{}}
+	q := &query{name: name, vars: map[string]any{}, own: map[string]string{}}
 	q.let("owner", "String!", owner)
 	q.let("name", "String!", repo)
 	return q
@@ -143,19 +143,42 @@ func (q *query) add(format string, args ...any) {
 	fmt.Fprintf(&q.selection, "  "+format+"\n", args...)
 }
 
-// with adds fragments, each once: GitHub refuses a query that has one twice, or one that nothing uses.
-func (q *query) with(fragments ...string) {
-	for _, f := range fragments {
-		if !slices.Contains(q.fragments, f) {
-			q.fragments = append(q.fragments, f)
-		}
+// fragments are what queries spread, by name.
+var fragments = func() map[string]string {
+	all := map[string]string{}
+	for _, text := range []string{
+		checkFragment, actorFragment, statusFragment, reviewFragment, textFragment, bareFragment, detailFragment, ownFragment, countFragment, baseFragment,
+		tipFragment, bearerFragment, rulesetsFragment, lineFragment, recentFragment, checkedFragment, reportedFragment, statusesFragment, beforeFragment,
+	} {
+		all[fragmentName.FindStringSubmatch(text)[1]] = text
 	}
-}
+	return all
+}()
 
-// text is the whole operation.
+var (
+	fragmentName = regexp.MustCompile(`^\s*fragment ([a-z]+) on `)
+	spreadName   = regexp.MustCompile(`\.\.\.([a-z]+)`)
+)
+
+// define gives a query a fragment that others have otherwise, or not.
+func (q *query) define(text string) { q.own[fragmentName.FindStringSubmatch(text)[1]] = text }
+
+// text is the whole operation, with the fragments that it spreads, each once: GitHub refuses one that nothing uses.
 func (q *query) text() string {
-	return fmt.Sprintf("query %s(%s) {\nrepository(owner: $owner, name: $name) {\n%s}\nrateLimit { cost }\n}%s",
-		q.name, strings.Join(q.declared, ", "), q.selection.String(), strings.Join(q.fragments, ""))
+	text := fmt.Sprintf("query %s(%s) {\nrepository(owner: $owner, name: $name) {\n%s}\nrateLimit { cost }\n}",
+		q.name, strings.Join(q.declared, ", "), q.selection.String())
+	has := map[string]bool{}
+	for rest := q.selection.String(); rest != ""; {
+		next := ""
+		for _, m := range spreadName.FindAllStringSubmatch(rest, -1) {
+			if !has[m[1]] {
+				has[m[1]] = true
+				next += cmp.Or(q.own[m[1]], fragments[m[1]])
+			}
+		}
+		text, rest = text+next, next
+	}
+	return text
 }
 
 // lookQuery asks for a page of open pull requests, and with the first page for everything that there is once.
@@ -172,7 +195,7 @@ func lookQuery(p page) *query {
 		}
 		q.add("pullRequests(first: %s, after: %s, states: OPEN, orderBy: {field: CREATED_AT, direction: ASC}) {"+
 			" totalCount nodes { %s } pageInfo { hasNextPage endCursor } }", first, after, p.parts)
-		q.withParts(p.parts, p.own)
+		q.defineThin(p.parts, p.own)
 		if p.forgotten {
 			q.addForgotten(leastForgotten, "")
 		}
@@ -191,11 +214,6 @@ func (q *query) addOnce(p page) {
 		q.addHead(i, g.Head)
 	}
 	q.addClosed("m", p.merged)
-	q.with(baseFragment, textFragment, statusFragment, actorFragment)
-	q.with(p.asked.fragments()...)
-	if p.asked.checks() {
-		q.with(checkFragment)
-	}
 }
 
 // addBases asks for branches by name, and for the lines of those that windowed branches follow.
@@ -217,25 +235,14 @@ func (q *query) addPulls(some []pullAsk, own []plan.Branch) {
 	for i, w := range some {
 		v := q.let(fmt.Sprintf("p%d", i), "Int!", w.number)
 		q.add("p%d: pullRequest(number: %s) { %s }", i, v, w.parts)
-		q.withParts(w.parts, own)
+		q.defineThin(w.parts, own)
 	}
 }
 
-// withParts adds the fragments of what is asked of a pull request.
-func (q *query) withParts(parts string, own []plan.Branch) {
-	for part := range strings.FieldsSeq(parts) {
-		switch part {
-		case partBare:
-			q.with(bareFragment, actorFragment)
-		case partThin:
-			q.with(q.thinFragment(own), actorFragment)
-		case partDetail:
-			q.with(detailFragment, reviewFragment, checkFragment, statusFragment, actorFragment)
-		case partOwn:
-			q.with(ownFragment)
-		case partCount:
-			q.with(countFragment)
-		}
+// defineThin gives a query the fragment of what a pull request is, if that is asked for: GitHub refuses variables that nothing uses, too.
+func (q *query) defineThin(parts string, own []plan.Branch) {
+	if strings.Contains(parts, partThin) {
+		q.define(q.thinFragment(own))
 	}
 }
 
@@ -251,7 +258,6 @@ func headsQuery(owner, name string, heads []plan.SHA) *query {
 	for i, head := range heads {
 		q.addHead(i, head)
 	}
-	q.with(statusFragment, actorFragment)
 	return q
 }
 
@@ -266,7 +272,6 @@ func pullsQuery(owner, name string, some []pullAsk, own []plan.Branch) *query {
 func basesQuery(owner, name string, bases []string) *query {
 	q := newQuery("bases", owner, name)
 	q.addBases(bases, branchAsk{})
-	q.with(baseFragment, textFragment, statusFragment, actorFragment)
 	return q
 }
 
@@ -276,9 +281,6 @@ func objectsQuery(owner, name string, expressions []string, content objectConten
 	for i, e := range expressions {
 		v := q.let(fmt.Sprintf("o%d", i), "String!", e)
 		q.add("o%d: object(expression: %s) { %s }", i, v, content)
-	}
-	if content == objectText {
-		q.with(textFragment)
 	}
 	return q
 }
@@ -297,7 +299,6 @@ func moreChecksQuery(owner, name string, number int, after string) *query {
 	n, a := q.let("number", "Int!", number), q.let("after", "String!", after)
 	q.add("pullRequest(number: %s) { headRefOid statusCheckRollup { contexts(first: %d, after: %s)"+
 		" { nodes { ...check } pageInfo { hasNextPage endCursor } } } }", n, maxChecks, a)
-	q.with(checkFragment, statusFragment, actorFragment)
 	return q
 }
 
@@ -307,6 +308,5 @@ func moreReviewsQuery(owner, name string, number int, after string) *query {
 	n, a := q.let("number", "Int!", number), q.let("after", "String!", after)
 	q.add("pullRequest(number: %s) { headRefOid latestOpinionatedReviews(first: %d, after: %s)"+
 		" { nodes { ...review } pageInfo { hasNextPage endCursor } } }", n, maxReviews, a)
-	q.with(reviewFragment, actorFragment)
 	return q
 }
