@@ -155,6 +155,13 @@ func TestBuild(t *testing.T) {
 			Entry{},
 			"ConfigMap /b < app/deep/down/b.yaml\nConfigMap /unit-a < app/unit/c.yaml\nConfigMap /a < app/z.yml\n",
 		},
+		"a kustomization.yaml that is left out": {
+			"-- app/kustomization.yaml --\nresources: [a.yaml]\n-- app/a.yaml --\n" + configMap + "-- app/b.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: b"),
+			Entry{Ignore: "kustomization.yaml"}, "ConfigMap /a < app/a.yaml\nConfigMap /b < app/b.yaml\n",
+		},
+		"what Flux leaves out by default, taken in": {
+			"-- app/.sops.yaml --\n" + configMap + "-- app/.sourceignore --\n!.sops.yaml\n", Entry{}, "ConfigMap /a < app/.sops.yaml\n",
+		},
 		"out of the tree is its root": {
 			"-- app/kustomization.yaml --\nresources: [../../../base]\n-- base/kustomization.yaml --\nresources: [a.yaml]\n-- base/a.yaml --\n" + configMap,
 			Entry{Path: "../../app"}, "ConfigMap /a < base/a.yaml\n",

@@ -168,9 +168,9 @@ func (u *undertaking) top(dir string, e Entry) (string, *types.Kustomization, er
 	}
 	k := &types.Kustomization{TypeMeta: types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind}}
 	file := u.kustomization(dir)
-	if file == "" {
+	if file == "" || u.ignored(e, nil).Has(file) {
 		file = path.Join(dir, konfig.DefaultKustomizationFileName())
-		k.Resources = u.generated(dir, dir, u.ignored(e))
+		k.Resources = u.generated(dir, dir, u.ignored(e, u.below(dir, 0)))
 	} else if text, err := u.walk.content(file); err != nil {
 		return "", nil, err
 	} else if err := yaml.Unmarshal(text, k); err != nil {
@@ -214,13 +214,13 @@ func (l *lookup) kustomization(dir string) string {
 }
 
 // generated is the resources of a directory that has no kustomization.yaml, relative to a base, without what is left out.
-func (l *lookup) generated(dir, base string, left ignoreList) []string {
+func (l *lookup) generated(dir, base string, left graph.Ignores) []string {
 	var out []string
 	for _, name := range l.list(dir) {
 		ext, list := path.Ext(name), l.kustomization(name)
 		switch {
-		case graph.LeftOut(path.Base(name)) || !l.directory(name) && left.has(name):
-		case l.directory(name) && (list == "" || left.has(list)):
+		case !l.directory(name) && left.Has(name):
+		case l.directory(name) && (list == "" || left.Has(list)):
 			out = append(out, l.generated(name, base, left)...)
 		case l.directory(name) || ext == ".yaml" || ext == ".yml":
 			out = append(out, "./"+strings.TrimPrefix(name, strings.TrimPrefix(base+"/", "./")))

@@ -151,7 +151,7 @@ func (t *Tree) Again(tree fs.FS, changed []string) (*Tree, error) {
 	changed = nil
 	for _, name := range names {
 		name = path.Clean(name)
-		if !fs.ValidPath(name) || name == "." || skipped(name) {
+		if !fs.ValidPath(name) || name == "." || slices.Contains(strings.Split(name, "/"), ".git") {
 			continue
 		}
 		if t.full != "" || !out.change(name) {
@@ -368,11 +368,16 @@ func (l *load) applied(dir string, k *Kustomization) []*doc {
 	if k != nil && len(k.parts) > 0 {
 		return l.certain(l.customize(slices.Clone(l.composed(k)), adds, dir, 0), dir, k)
 	}
-	if b := l.walk.tree.builds[dir]; b != nil {
-		l.top, l.with = dir, b.and(adds)
-		return l.certain(l.entry(dir), dir, k)
+	var docs []*doc
+	b := l.walk.tree.builds[dir]
+	if b == nil || l.lacks(b.place.File) {
+		docs = l.customize(slices.Clone(l.manifests(dir)), adds, dir, 0)
 	}
-	return l.certain(l.customize(slices.Clone(l.entry(dir)), adds, dir, 0), dir, k)
+	if b != nil {
+		l.top, l.with = dir, b.and(adds)
+		docs = append(docs, l.entry(dir)...)
+	}
+	return l.certain(docs, dir, k)
 }
 
 // adds is what a Flux Kustomization adds to a kustomization.yaml.
@@ -487,14 +492,17 @@ func resultKey(dir string, k *Kustomization) string {
 	}
 	fmt.Fprintf(&b, " %t", k.foreign)
 	for _, p := range slices.Concat(k.own, k.parts) {
-		fmt.Fprintf(&b, " %q %q", p.dir, p.at)
+		b.WriteString(p.keyed())
 	}
 	return b.String()
 }
 
-// result gives what an entry point reads: as it was found before, if nothing of it has changed and all is within the bounds.
-func (w *walk) result(dir string, k *Kustomization) *result {
+// result gives what an entry point reads of what sources hand on: as it was found before, if nothing of it has changed and all is within the bounds.
+func (w *walk) result(dir string, k *Kustomization, sources ...piece) *result {
 	key := resultKey(dir, k)
+	for _, p := range sources {
+		key += p.keyed()
+	}
 	r := w.results[key]
 	if r == nil {
 		r = w.tree.results[key]
@@ -502,6 +510,9 @@ func (w *walk) result(dir string, k *Kustomization) *result {
 	if r == nil || !w.again(r.cost, r.problems, key) {
 		before := w.cost
 		l := w.newLoad()
+		if len(sources) > 0 {
+			l.sources = sources
+		}
 		l.docs = l.applied(dir, k)
 		r = &l.result
 		r.cost = w.since(before)
@@ -514,14 +525,4 @@ func (w *walk) result(dir string, k *Kustomization) *result {
 		w.following.results = append(w.following.results, key)
 	}
 	return r
-}
-
-// skipped reports whether a directory is git's own, or one of those of other services that Flux leaves out where a repository says nothing else.
-func skipped(name string) bool {
-	for step := range strings.SplitSeq(name, "/") {
-		if step == ".git" || step == ".github" || step == ".circleci" {
-			return true
-		}
-	}
-	return false
 }

@@ -193,7 +193,7 @@ func TestAgainOthers(t *testing.T) {
 		"apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: r, namespace: f}\nspec: {chart: {spec: {chart: charts/c, sourceRef: {kind: GitRepository, name: s}}}}\n"
 	for file, texts := range map[string][2]string{
 		"charts/c/Chart.yaml": {"name: c\n", "name: c\ndependencies: [{name: d, repository: 'file://../d'}]\n"},
-		".gitmodules":         {"path = b/x\n", "path = b/y\n"},
+		".gitmodules":         {"[submodule \"x\"]\npath = b/x\n", "[submodule \"x\"]\npath = b/y\n"},
 	} {
 		before := files(map[string]string{"k/ks.yaml": root, "b/b.yaml": job, "charts/d/values.yaml": "a: b\n", file: texts[0]})
 		after := maps.Clone(before)
@@ -232,7 +232,7 @@ func TestAgainLooks(t *testing.T) {
 			"---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: t, namespace: f}\nspec: {url: 'https://example.com/a', ref: {branch: c}}\n", "x/a.yaml", job},
 		"what is built elsewhere":         {"k/ks.yaml: " + fmt.Sprintf(ks, "y", "ExternalArtifact") + strings.Replace(copies, "to: '@artifact/'}", "to: '@artifact/'}, {from: '@r/b/**', to: '@artifact/y/b'}", 1), "x/y/kustomization.yaml", "resources: [b/b.yaml]"},
 		"a chart that a chart depends on": {"k/ks.yaml: " + fmt.Sprintf(ks, "b", "GitRepository") + release, "charts/c/Chart.yaml", "dependencies: [{name: d, repository: file://../../b}]"},
-		"submodules":                      {"k/ks.yaml: " + fmt.Sprintf(strings.Replace(ks, "url:", "recurseSubmodules: true, url:", 1), "b", "GitRepository"), ".gitmodules", "path = b/x"},
+		"submodules":                      {"k/ks.yaml: " + fmt.Sprintf(strings.Replace(ks, "url:", "recurseSubmodules: true, url:", 1), "b", "GitRepository"), ".gitmodules", "[submodule \"x\"]\npath = b/x"},
 		"values of a release":             {"k/ks.yaml: " + fmt.Sprintf(ks, "b", "GitRepository") + release, "v.txt", "a: b"},
 	} {
 		file, text, _ := strings.Cut(c.root, ": ")

@@ -64,7 +64,7 @@ func (l *load) make(docs []*doc, dir string, k *Kustomization) ([]*doc, error) {
 	if t.Builder == nil {
 		return nil, errors.New(wordNoBuilder)
 	}
-	if k != nil && (k.foreign || len(k.parts) > 1) {
+	if (Entry{Kustomization: k}).Foreign() {
 		return nil, errors.New(wordComposed)
 	}
 	if l.walk.built >= MaxBuilds {

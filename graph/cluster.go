@@ -235,9 +235,10 @@ func (w *walk) followed(c Cluster) Cluster {
 	c.tree = w.tree
 	self := w.read(&c, nil)
 	c.identify(w.tree)
-	if c.own = c.adds(); c.own != nil {
+	if sources := c.handed(nil); c.adds() != nil || len(sources) > 0 {
+		c.own = c.adds()
 		c.Objects, c.Leaves = Objects{}, nil
-		self = w.read(&c, c.own)
+		self = w.read(&c, c.own, sources...)
 	}
 	if s := c.self; s != nil && s.from != nil && c.index.find(s.SourceRef, s.Object) == nil {
 		c.file(w.tree, s.from)
@@ -359,7 +360,7 @@ func (w *walk) paths(c *Cluster, first []*Kustomization) {
 					waiting = append(waiting, step{[]*Kustomization{k}, from.depth})
 					continue
 				}
-				queue = append(queue, step{w.read(c, k), from.depth + 1})
+				queue = append(queue, step{w.read(c, k, c.handed(k)...), from.depth + 1})
 			}
 		}
 		queue, waiting = w.awaited(c, waiting)
@@ -385,7 +386,7 @@ func (w *walk) awaited(c *Cluster, waiting []step) (read, rest []step) {
 	for _, s := range ready {
 		w.resolve(c, s.found[0])
 		if c.here(s.found[0]) && !w.spent(1+len(rest), 0) {
-			read = append(read, step{w.read(c, s.found[0]), s.depth + 1})
+			read = append(read, step{w.read(c, s.found[0], c.handed(s.found[0])...), s.depth + 1})
 		}
 	}
 	return read, rest
@@ -438,14 +439,35 @@ func (o *Objects) variables(k *Kustomization) (found []*thing, missing bool) {
 	return found, missing
 }
 
+// handed is what hands on what an entry point reads. Of what hands on the root, nil, that counts that is known to leave something out.
+func (c *Cluster) handed(k *Kustomization) []piece {
+	switch {
+	case k != nil && len(k.parts) > 0:
+		return k.parts
+	case k != nil:
+		return []piece{{source: k.from, dir: ".", at: "."}}
+	}
+	own := c.ownSources()
+	if c.self != nil {
+		own = append(own, c.self.Source)
+	}
+	var out []piece
+	for _, s := range own {
+		if s.leaves() {
+			out = append(out, piece{source: &thing{source: s}, dir: ".", at: "."})
+		}
+	}
+	return out
+}
+
 // read adds what an entry point applies to a cluster, or what its root holds, and gives the Kustomizations among it.
-func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
+func (w *walk) read(c *Cluster, k *Kustomization, sources ...piece) []*Kustomization {
 	from, dir := len(c.Kustomizations), c.Path
 	if k != nil {
 		dir = k.Path
 		k.vars = &Variables{}
 	}
-	r := w.result(dir, k)
+	r := w.result(dir, k, sources...)
 	var rest []*doc
 	for _, d := range r.docs {
 		if d.gone {

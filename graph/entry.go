@@ -75,11 +75,11 @@ func (k *Kustomization) Copied() bool { return k.copied }
 // Apart reports whether what the entry point reads stands in several places of the tree: the directory of its path is not all of it.
 func (e Entry) Apart() bool { return e.Kustomization != nil && e.Kustomization.apart }
 
-// Foreign reports whether names in what the entry point reads may mean something else than in the tree: its source is put together of others, or has
-// submodules.
+// Foreign reports whether names in what the entry point reads may mean something else than in the tree: its source is put together of others, has
+// submodules, or hands on some directories alone.
 func (e Entry) Foreign() bool {
 	k := e.Kustomization
-	return k != nil && (k.foreign || len(k.parts) > 1 || k.edges[gitmodules].File != "")
+	return k != nil && (k.foreign || len(k.parts) > 1 || k.edges[gitmodules].File != "" || k.Source != nil && len(k.Source.Sparse) > 0)
 }
 
 // Path is the directory that the entry point reads.
@@ -130,7 +130,7 @@ func (e Entry) Unread() []string {
 	for file, edge := range e.edges() {
 		c := e.Cluster.tree.contents[file]
 		named := edge.Why == "resources" || edge.Why == "bases" // whatever its name, kustomize reads it
-		if c != nil && c.unread || c == nil && named {
+		if c != nil && c.unread || c == nil && (named || edge.Why == "" && isYAML(file)) {
 			out[file] = true
 		}
 	}

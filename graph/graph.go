@@ -108,7 +108,7 @@ type Tree struct {
 }
 
 // Read reads the YAML files of a tree. It fails only if the tree cannot be listed; what else is wrong is a problem of the tree. Symbolic links are not
-// followed, as Flux does not copy them, nor is what it leaves out of every repository: .git, .github and .circleci.
+// followed, as Flux does not copy them, and what it leaves out of every repository that says nothing else is not read.
 func Read(tree fs.FS) (*Tree, error) {
 	t := &Tree{
 		fs: tree, contents: map[string]*content{}, builds: map[string]*build{},
@@ -119,7 +119,7 @@ func Read(tree fs.FS) (*Tree, error) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && skipped(entry.Name()):
+		case entry.IsDir() && entry.Name() == ".git":
 			return fs.SkipDir
 		case t.seen >= maxEntries:
 			t.full = wordManyFiles()
@@ -193,18 +193,7 @@ func more(problems []Problem, p Problem) []Problem {
 }
 
 // isManifest reports whether Flux applies a file of a directory without a kustomization.yaml.
-func isManifest(name string) bool {
-	return (strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")) && !slices.Contains(leftOut, path.Base(name))
-}
-
-// leftOut is the files of other services that Flux does not copy where a repository says nothing else.
-var leftOut = []string{
-	".sops.yaml", ".flux.yaml", ".goreleaser.yml", ".travis.yml", ".gitlab-ci.yml", "appveyor.yml", ".drone.yml", "cloudbuild.yaml",
-	"codeship-services.yml", "codeship-steps.yml",
-}
-
-// LeftOut reports whether source-controller leaves a file or directory of this last name out of every repository that says nothing else.
-func LeftOut(base string) bool { return skipped(base) || slices.Contains(leftOut, base) }
+func isManifest(name string) bool { return isYAML(name) && !leftOut.Has(name) }
 
 // IsBuild reports whether kustomize takes a file for what a directory is built of.
 func IsBuild(name string) bool { return slices.Contains(BuildNames(), path.Base(name)) }
@@ -215,7 +204,7 @@ func BuildNames() []string {
 }
 
 // isRead reports whether a file is read for what it says.
-func isRead(name string) bool { return isManifest(name) || IsBuild(name) }
+func isRead(name string) bool { return (isYAML(name) || IsBuild(name)) && !leftOut.Has(name) }
 
 // ReadFile reads a regular file of no more bytes than a limit.
 func ReadFile(tree fs.FS, name string, limit int) ([]byte, error) {

@@ -53,8 +53,12 @@ type Source struct {
 	RefLine                          Place  // of spec.ref; of the object if it has none
 	Secret                           string // the name of its secretRef
 	Interval, Timeout                string
-	Ignore                           string // spec.ignore
+	Ignore                           string   // spec.ignore
+	Sparse                           []string // spec.sparseCheckout, cleaned
 }
+
+// leaves reports whether the source itself says that something is left out of it.
+func (s *Source) leaves() bool { return s != nil && len(s.Ignore)+len(s.Sparse) > 0 }
 
 // Follows is the branch that a GitRepository tracks; "" if it is none, or not known from the file. Flux prefers what is more exact, and
 // where nothing is said it tracks master.
@@ -182,7 +186,7 @@ func (o *Objects) add(t *Tree, d *doc) {
 	case group == fluxKustomize && object.Kind == "Kustomization":
 		o.Kustomizations = append(o.Kustomizations, t.kustomization(d, object))
 	case group == fluxSource && (object.Kind == "GitRepository" || object.Kind == "OCIRepository"):
-		o.Sources = append(o.Sources, source(d, object))
+		o.Sources = append(o.Sources, t.source(d, object))
 		o.thing(t, d, object, o.Sources[len(o.Sources)-1])
 	case group == fluxOperator && object.Kind == "FluxInstance":
 		o.Instances = append(o.Instances, t.instance(d, object, "spec"))
@@ -277,12 +281,15 @@ func (t *Tree) path(d *doc) string {
 	return p
 }
 
-func source(d *doc, object Object) *Source {
+func (t *Tree) source(d *doc, object Object) *Source {
 	s := &Source{
 		Object: object, URL: d.text("spec", "url"), Branch: d.text("spec", "ref", "branch"), Tag: d.text("spec", "ref", "tag"),
 		Semver: d.text("spec", "ref", "semver"), Commit: d.text("spec", "ref", "commit"), Ref: d.text("spec", "ref", "name"),
 		RefLine: d.line("spec", "ref"), Secret: d.text("spec", "secretRef", "name"),
 		Interval: d.text("spec", "interval"), Timeout: d.text("spec", "timeout"), Ignore: d.text("spec", "ignore"),
+	}
+	for _, dir := range t.texts(d, "spec", "sparseCheckout") {
+		s.Sparse = append(s.Sparse, Clean(dir))
 	}
 	if s.RefLine.File == "" {
 		s.RefLine = object.Place

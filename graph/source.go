@@ -1,13 +1,16 @@
 package graph
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing/format/config"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -104,6 +107,8 @@ type placed struct {
 	from, to string // a directory whose contents stand in another one
 	// single: from may be a file as well, and a directory stands in the other one by its own name, as cp has it.
 	single, into bool // into: a file does, too
+	partial      bool // something may be left out
+	made         bool // what stands there then is another file
 }
 
 // includes is what a GitRepository includes.
@@ -130,11 +135,16 @@ func (t *Tree) copies(a *doc, sources map[string]Ref) []placed {
 		c := &doc{place: a.place, node: n, vars: a.vars}
 		alias, from, _ := strings.Cut(strings.TrimPrefix(c.text("from"), "@"), "/")
 		_, to, _ := strings.Cut(strings.TrimPrefix(c.text("to"), "@"), "/")
-		p := placed{of: sources[alias], from: Clean(from), to: Clean(to)}
-		if i := strings.IndexAny(from, "*?[]"); i < 0 {
+		p := placed{of: sources[alias], from: Clean(from), to: Clean(to), partial: len(t.texts(c, "exclude")) > 0}
+		p.made = c.text("strategy") == "Merge" || c.text("strategy") == "Extract"
+		if !strings.ContainsAny(from, "*?[]") && !p.made {
 			p.single, p.into = true, to == "" || strings.HasSuffix(to, "/")
-		} else if p.from = Clean(from[:strings.LastIndexByte(from[:i], '/')+1]); strings.TrimPrefix(from[i:], "**") != "" {
-			p.to = path.Join(p.to, p.from) // such a pattern keeps the directories
+			out = append(out, p)
+			continue
+		}
+		i := strings.IndexAny(from+"*", `*?[]{\`)
+		if p.from = Clean(from[:strings.LastIndexByte(from[:i], '/')+1]); strings.TrimPrefix(from[i:], "**") != "" {
+			p.to, p.partial = path.Join(p.to, p.from), true // such a pattern keeps the directories
 		}
 		out = append(out, p)
 	}
@@ -146,6 +156,17 @@ type piece struct {
 	source *thing // the GitRepository that it is read from; nil: it stands in no file
 	dir    string // of the tree
 	at     string // in what the source makes
+	// partial: something of it may be left out beside what its source leaves out; made: what stands there is another file.
+	partial, made bool
+}
+
+// keyed is all of a piece that decides what is read of it.
+func (p piece) keyed() string {
+	key := fmt.Sprintf(" %q %q %t", p.dir, p.at, p.partial)
+	if s := sourceOf(p.source); s != nil {
+		key += fmt.Sprintf(" %q %q", s.Ignore, s.Sparse)
+	}
+	return key
 }
 
 // branch is the branch that the part is read from; "": none, or not known.
@@ -172,11 +193,12 @@ func inside(dir, name string) (string, bool) {
 
 // below is what of a part stands in a directory, as seen from there.
 func (p piece) below(dir string) (piece, bool) {
-	if rest, ok := inside(dir, p.at); ok {
-		return piece{p.source, p.dir, rest}, true
+	rest, ok := inside(dir, p.at)
+	if p.at = rest; !ok {
+		rest, ok = inside(p.at, dir)
+		p.dir, p.at = Clean(path.Join(p.dir, rest)), "."
 	}
-	rest, ok := inside(p.at, dir)
-	return piece{p.source, Clean(path.Join(p.dir, rest)), "."}, ok
+	return p, ok
 }
 
 // parts is what of the tree stands in what a source makes; open is the sources that lead to it.
@@ -186,7 +208,7 @@ func (w *walk) parts(c *Cluster, r Ref, s *thing, open []*thing) []piece {
 	}
 	var out []piece
 	if c.mayStand(r, sourceOf(s)) {
-		out = append(out, piece{s, ".", "."})
+		out = append(out, piece{source: s, dir: ".", at: "."})
 	}
 	if s == nil {
 		return out
@@ -202,8 +224,16 @@ func (w *walk) parts(c *Cluster, r Ref, s *thing, open []*thing) []piece {
 			w.tree.problem(s.Place, wordCopiesChart(s.Object, other.Object))
 		}
 		for _, q := range w.parts(c, p.of, other, open) {
-			if q, ok := q.below(p.from); ok && !w.spent(1, 0) {
-				out = append(out, piece{q.source, q.dir, Clean(path.Join(w.tree.place(p, q), q.at))})
+			q, ok := q.below(p.from)
+			if !ok || w.spent(1, 0) {
+				continue
+			}
+			rest := q.at
+			q.at, q.partial, q.made = Clean(path.Join(w.tree.place(p, q), rest)), q.partial || p.partial || s.source.leaves(), q.made || p.made
+			out = append(out, q)
+			if p.single && !p.into && rest == "." && w.tree.files[q.dir] { // there may be a directory of that name by then
+				q.at = path.Join(q.at, path.Base("/"+p.from))
+				out = append(out, q)
 			}
 		}
 	}
@@ -232,9 +262,9 @@ func sourceOf(s *thing) *Source {
 	return s.source
 }
 
-// find is what a name in a directory of the tree means where parts stand together: a path of the tree. Of several the last one counts that is there.
+// among is what a name in a directory of the tree means where parts stand together: a path of the tree. Of several the last one counts that is there.
 func (l *load) among(dir, name string) string {
-	t, out := l.walk.tree, Clean(path.Join(dir, name))
+	t, out, found := l.walk.tree, Clean(path.Join(dir, name)), false
 	if l.walk.spent(len(l.parts)>>4, 0) {
 		return out
 	}
@@ -250,9 +280,14 @@ func (l *load) among(dir, name string) string {
 		means := Clean(path.Join(to, rest, name))
 		for _, q := range l.parts {
 			rest, ok := inside(q.at, means)
-			if file := Clean(path.Join(q.dir, rest)); ok && (t.files[file] || t.dirs[file]) {
-				out = file
+			file := Clean(path.Join(q.dir, rest))
+			if !ok || !t.files[file] && !t.dirs[file] || found && t.builds[file] == nil && t.builds[out] != nil {
+				continue
 			}
+			if found && file != out && l.lacks(file) {
+				l.problem(Problem{Place: Place{out, 1}, Text: wordCovered(file)})
+			}
+			out, found = file, true
 		}
 	}
 	return out
@@ -276,6 +311,9 @@ func (w *walk) resolve(c *Cluster, k *Kustomization) {
 		}
 		if p.dir != "." && IsBuild(p.at) && !IsBuild(p.dir) {
 			w.tree.problem(k.from.Place, wordCopiesBuild(p.dir))
+		}
+		if p.made {
+			w.tree.problem(k.from.Place, wordCopiesMade(k.from.Object))
 		}
 	}
 	k.apart = slices.ContainsFunc(own, func(p piece) bool { return p.dir != own[0].dir })
@@ -306,7 +344,7 @@ func (w *walk) waits(c *Cluster, k *Kustomization) bool {
 	if _, missing := c.variables(k); missing {
 		return true
 	}
-	if k.SourceRef.Kind != externalArtifact && (k.from == nil || len(k.from.placed) == 0) {
+	if k.SourceRef.Kind != externalArtifact && k.from != nil && len(k.from.placed) == 0 {
 		return false
 	}
 	_, missing := w.origins(c, k.uses, k.Object)
@@ -320,12 +358,14 @@ func (l *load) composed(k *Kustomization) []*doc {
 		l.looked[p.dir] = true // whatever stands there counts
 	}
 	var docs []*doc
+	listed := false
 	for _, p := range k.own {
 		if dir := p.builds(l.walk.tree); dir != "" && (p.at == "." || IsBuild(p.at)) {
 			docs = append(docs, l.unit(reference{}, dir, 0)...)
+			listed = listed || !l.lacks(l.built(dir).place.File)
 		}
 	}
-	if len(docs) > 0 || len(l.edges) > 0 {
+	if listed {
 		return l.once(docs) // what a kustomization.yaml does not name is not read
 	}
 	for _, p := range k.own {
@@ -616,15 +656,17 @@ func (t *Tree) readModules() []string {
 		t.problem(Place{gitmodules, 1}, err.Error())
 		return []string{}
 	}
-	out := []string{}
-	for line := range strings.Lines(string(text)) {
-		key, value, _ := strings.Cut(line, "=")
-		if strings.EqualFold(strings.TrimSpace(key), "path") && len(out) < MaxList {
-			out = append(out, Clean(strings.Trim(strings.TrimSpace(value), `"`)))
-		}
+	c := config.New()
+	if err := config.NewDecoder(bytes.NewReader(text)).Decode(c); err != nil {
+		t.problem(Place{gitmodules, 1}, wordNoModules(err))
 	}
-	if len(out) == MaxList {
-		t.problem(Place{gitmodules, 1}, wordLongList("submodules"))
+	out := []string{}
+	for _, s := range c.Section("submodule").Subsections {
+		if len(out) == MaxList {
+			t.problem(Place{gitmodules, 1}, wordLongList("submodules"))
+			break
+		}
+		out = append(out, Clean(s.Option("path")))
 	}
 	return out
 }

@@ -75,13 +75,14 @@ type load struct {
 	top     string            // the directory of the entry point, if it has a kustomization.yaml
 	with    *build            // that, with what the Flux Kustomization adds
 	parts   []piece           // of which what is read is put together
+	sources []piece           // that hand on what is read
 	foreign bool              // some of it stands elsewhere
 }
 
 func (w *walk) newLoad() *load {
 	return &load{
 		result: result{edges: map[string]Edge{}, looked: map[string]bool{}, patches: map[patchKey]change{}},
-		walk:   w, units: map[string][]*doc{}, open: map[string]bool{},
+		walk:   w, units: map[string][]*doc{}, open: map[string]bool{}, sources: []piece{{dir: ".", at: "."}},
 	}
 }
 
@@ -124,45 +125,43 @@ func (l *load) built(dir string) *build {
 	return l.walk.tree.builds[dir]
 }
 
-// entry loads the directory of an entry point as Flux does: where it has no kustomization.yaml, every YAML file below it counts, and a directory that has
-// one is built as a unit.
+// entry loads a directory of an entry point as Flux does: one that has a kustomization.yaml is built as a unit, and of any other every YAML file below
+// counts. Where the source may leave the kustomization.yaml out it is both. Of other files what is left out counts: who reads too much misses nothing.
 func (l *load) entry(dir string) []*doc {
-	t := l.walk.tree
 	l.look(dir)
-	if l.built(dir) != nil {
-		return l.unit(reference{}, dir, 0)
+	b := l.built(dir)
+	if b == nil {
+		return l.manifests(dir)
 	}
-	if !t.dirs[dir] || l.walk.spent(1, 0) {
+	l.ignores(dir, false)
+	out := l.unit(reference{}, dir, 0)
+	if dir != l.top && l.lacks(b.place.File) {
+		out = l.once(append(l.manifests(dir), out...))
+	}
+	return out
+}
+
+// manifests loads the YAML files of a directory without a kustomization.yaml, and what is below.
+func (l *load) manifests(dir string) []*doc {
+	t := l.walk.tree
+	if l.look(dir); !t.dirs[dir] || l.walk.spent(1, 0) {
 		return nil
 	}
-	l.ignores(dir)
+	l.ignores(dir, true)
 	var out []*doc
 	for _, file := range t.inside[dir] {
-		if isRead(file) { // a kustomization.yaml that was not understood, too
+		switch {
+		case isRead(file): // a kustomization.yaml that was not understood, too
 			out = append(out, l.file(file, "", "")...)
+		case isYAML(file) && l.has(file):
+			l.edge(file, "", "")
+			l.problem(Problem{Place: Place{file, 1}, Text: wordTakenIn})
 		}
 	}
 	for _, sub := range t.below[dir] {
 		out = append(out, l.entry(sub)...)
 	}
 	return l.once(out)
-}
-
-// SourceIgnore is the name of files that say what a source leaves out of its directory. They are read, and not obeyed here: who
-// reads too much misses nothing.
-const SourceIgnore = ".sourceignore"
-
-// ignores reads the files that say what counts of a directory that is read whole: in it, and above.
-func (l *load) ignores(dir string) {
-	for ; ; dir = path.Dir(dir) {
-		file := path.Join(dir, SourceIgnore)
-		if l.look(file); l.walk.tree.files[file] {
-			l.edge(file, "", "")
-		}
-		if dir == "." {
-			return
-		}
-	}
 }
 
 // once is documents, each of them once: what several units name counts once where nothing makes a difference between them.

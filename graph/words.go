@@ -205,6 +205,19 @@ func wordCopiesBuild(file string) string {
 	return fmt.Sprintf("%s is copied to a kustomization.yaml: what that makes of the directory was not read", printable(file))
 }
 
+func wordCopiesMade(by Object) string {
+	return fmt.Sprintf("%s merges or unpacks files: what stands in its artifact then was not read", shown(by))
+}
+
+// wordCovered is what may be read of a file that another copy lies over.
+func wordCovered(by string) string {
+	return fmt.Sprintf("an artifact has this file where %s may be left out, which is copied over it: only the other one was read", printable(by))
+}
+
+const wordTakenIn = "Flux leaves a file of this name out, and the source takes it in again: it was not read"
+
+func wordNoModules(err error) string { return "not valid as git's configuration: " + err.Error() }
+
 // Where the graph ends.
 
 func wordRemote(field, name string) string {
@@ -258,7 +271,7 @@ func anonymous(url string) string {
 // What keeps an object from being built.
 const (
 	wordNoBuilder = "it was not built"
-	wordComposed  = "it was not built, for its source is put together of others"
+	wordComposed  = "it was not built, for its source does not hand on the tree as it is"
 )
 
 func wordManyBuilds() string {

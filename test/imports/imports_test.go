@@ -78,7 +78,7 @@ type library struct {
 var libraries = []library{
 	{"github.com/google/go-github/", []string{"forge"}, nil, "GitHub's types stay behind forge, or everybody speaks GitHub"},
 	{"github.com/bradleyfalzon/ghinstallation/", []string{"forge"}, nil, "the App's key is used in one place"},
-	{"github.com/go-git/", []string{"gitremote", "standin", "build"}, nil, "git is spoken by gitremote, and by the GitHub that stands in; build leaves out what Flux does, by the patterns of .gitignore"},
+	{"github.com/go-git/", []string{"gitremote", "standin", "graph"}, nil, "git is spoken by gitremote, and by the GitHub that stands in; graph reads .sourceignore and .gitmodules by the code that Flux does"},
 	{"github.com/prometheus/", []string{"metrics"}, []string{"metrics"}, "one package names the metrics; the others call functions that they declare themselves"},
 	{"github.com/go-json-experiment/json/", []string{"webhook", "forge"}, nil, "encoding/json as Go 1.27 has it, where much is read of which little is wanted; it goes when Go 1.27 is required"},
 	{"github.com/gin-gonic/gin", []string{"webhook", "web"}, nil, "HTTP is what webhook and web are for"},

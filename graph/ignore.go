@@ -1,0 +1,125 @@
+package graph
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
+)
+
+// Bounds of what leaves files out: how many patterns count, and how long one may be, in bytes.
+const (
+	maxPatterns = 1000
+	maxPattern  = 1024
+)
+
+// SourceIgnore is the name of files that say what a source leaves out of its directory.
+const SourceIgnore = ".sourceignore"
+
+// Ignores is what a source leaves out: by default, by .sourceignore files from the root on, then by its own spec.ignore. The last pattern that fits decides.
+// It is matched by the code that Flux's own began as.
+type Ignores struct {
+	patterns []gitignore.Pattern
+	cut      bool // there are more than count
+}
+
+// byDefault is what Flux leaves out of every repository that says nothing else, as far as YAML is concerned.
+const byDefault = ".git/\n.github/\n.circleci/\n.sops.yaml\n.flux.yaml\n.goreleaser.yml\n.travis.yml\n.gitlab-ci.yml\nappveyor.yml\n.drone.yml\ncloudbuild.yaml\n" +
+	"codeship-services.yml\ncodeship-steps.yml\n"
+
+// NewIgnores is what a source leaves out that says nothing.
+func NewIgnores() Ignores { return Ignores{}.Add(byDefault, ".") }
+
+// Add adds the patterns of a text, which are about a directory. Those beyond a bound leave nothing out.
+func (i Ignores) Add(text, dir string) Ignores {
+	var domain []string
+	if dir != "." {
+		domain = strings.Split(dir, "/")
+	}
+	i.patterns = slices.Clip(i.patterns)
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		switch {
+		case strings.HasPrefix(line, "#") || strings.TrimSpace(line) == "":
+		case len(line) > maxPattern || len(i.patterns) >= maxPatterns:
+			i.cut = true
+		default:
+			i.patterns = append(i.patterns, gitignore.ParsePattern(line, domain))
+		}
+	}
+	return i
+}
+
+// Has reports whether a file is left out.
+func (i Ignores) Has(file string) bool {
+	return gitignore.NewMatcher(i.patterns).Match(strings.Split(file, "/"), false)
+}
+
+// leftOut is what a source that says nothing leaves out.
+var leftOut = NewIgnores()
+
+// isYAML reports whether Flux applies a file of a directory without a kustomization.yaml, if its source hands it on.
+func isYAML(name string) bool {
+	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
+}
+
+// leaves reports whether a source may leave a file of the tree out, and whether it does. What one copies from another one says nothing of what is left out there.
+func (t *Tree) leaves(s *Source, file string) (may, does bool) {
+	i := NewIgnores()
+	above := []string{"."}
+	for at, r := range file {
+		if r == '/' {
+			above = append(above, file[:at])
+		}
+	}
+	for _, dir := range above {
+		name := path.Join(dir, SourceIgnore)
+		if t.watch.look(name, false); !t.files[name] {
+			continue
+		}
+		t.raw[name] = true
+		text, err := ReadFile(t.fs, name, MaxDoc)
+		i = i.Add(string(text), dir)
+		i.cut = i.cut || err != nil
+	}
+	sparse := false
+	if s != nil {
+		i = i.Add(s.Ignore, ".")
+		i.cut = i.cut || unfilled(s.Ignore) != ""
+		sparse = len(s.Sparse) > 0 && !slices.ContainsFunc(s.Sparse, func(p string) bool { return p == "." || strings.HasPrefix(file, p) })
+	}
+	has := i.Has(file)
+	return has || i.cut || sparse, has && !i.cut
+}
+
+// lacks reports whether what an entry point reads may lack a file of the tree: then Flux builds its directory without it.
+func (l *load) lacks(file string) bool {
+	return slices.ContainsFunc(l.sources, func(p piece) bool {
+		_, ok := inside(p.dir, file)
+		may, _ := l.walk.tree.leaves(sourceOf(p.source), file)
+		return ok && (may || p.partial)
+	})
+}
+
+// has reports whether what an entry point reads may have a file of the tree that is left out by default.
+func (l *load) has(file string) bool {
+	return slices.ContainsFunc(l.sources, func(p piece) bool {
+		_, ok := inside(p.dir, file)
+		_, does := l.walk.tree.leaves(sourceOf(p.source), file)
+		return ok && !does
+	})
+}
+
+// ignores looks at the files that say what counts of a directory: in it, and above. Where it is read whole they are read, too.
+func (l *load) ignores(dir string, whole bool) {
+	for ; ; dir = path.Dir(dir) {
+		file := path.Join(dir, SourceIgnore)
+		if l.look(file); whole && l.walk.tree.files[file] {
+			l.edge(file, "", "")
+		}
+		if dir == "." {
+			return
+		}
+	}
+}
