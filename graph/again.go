@@ -199,7 +199,7 @@ func (t *Tree) clone(tree fs.FS) *Tree {
 		fs: tree, URL: t.URL, full: t.full, seen: t.seen, read: t.read, bytes: t.bytes, kept: t.kept, parsed: t.parsed, skimmed: t.skimmed,
 		contents: maps.Clone(t.contents), builds: maps.Clone(t.builds),
 		dirs: maps.Clone(t.dirs), files: maps.Clone(t.files), inside: maps.Clone(t.inside), below: maps.Clone(t.below),
-		results: map[string]*result{}, found: map[string]*found{}, raw: maps.Clone(t.raw),
+		results: map[string]*result{}, found: map[string]*found{}, raw: maps.Clone(t.raw), ignored: map[string]Ignores{},
 	}
 }
 

@@ -93,6 +93,7 @@ type Tree struct {
 	sorted []string // files, once they were asked for
 	// submodules is the directories of submodules, once they were asked for.
 	submodules []string
+	ignored    map[string]Ignores  // by directory, once they were asked for
 	results    map[string]*result  // what entry points read, from the last time that clusters were found
 	contents   map[string]*content // what YAML files say
 	found      map[string]*found   // clusters, from the last time
@@ -113,7 +114,7 @@ func Read(tree fs.FS) (*Tree, error) {
 	t := &Tree{
 		fs: tree, contents: map[string]*content{}, builds: map[string]*build{},
 		dirs: map[string]bool{".": true}, files: map[string]bool{}, inside: map[string][]string{}, below: map[string][]string{},
-		results: map[string]*result{}, found: map[string]*found{}, raw: map[string]bool{},
+		results: map[string]*result{}, found: map[string]*found{}, raw: map[string]bool{}, ignored: map[string]Ignores{},
 	}
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -193,7 +194,7 @@ func more(problems []Problem, p Problem) []Problem {
 }
 
 // isManifest reports whether Flux applies a file of a directory without a kustomization.yaml.
-func isManifest(name string) bool { return isYAML(name) && !leftOut.Has(name) }
+func isManifest(name string) bool { return isYAML(name) && !leftOut(name) }
 
 // IsBuild reports whether kustomize takes a file for what a directory is built of.
 func IsBuild(name string) bool { return slices.Contains(BuildNames(), path.Base(name)) }
@@ -204,7 +205,7 @@ func BuildNames() []string {
 }
 
 // isRead reports whether a file is read for what it says.
-func isRead(name string) bool { return (isYAML(name) || IsBuild(name)) && !leftOut.Has(name) }
+func isRead(name string) bool { return (isYAML(name) || IsBuild(name)) && !leftOut(name) }
 
 // ReadFile reads a regular file of no more bytes than a limit.
 func ReadFile(tree fs.FS, name string, limit int) ([]byte, error) {

@@ -24,12 +24,14 @@ type Ignores struct {
 	cut      bool // there are more than count
 }
 
-// byDefault is what Flux leaves out of every repository that says nothing else, as far as YAML is concerned.
-const byDefault = ".git/\n.github/\n.circleci/\n.sops.yaml\n.flux.yaml\n.goreleaser.yml\n.travis.yml\n.gitlab-ci.yml\nappveyor.yml\n.drone.yml\ncloudbuild.yaml\n" +
-	"codeship-services.yml\ncodeship-steps.yml\n"
+// What Flux leaves out of every repository that says nothing else, as far as YAML is concerned: hidden names, and others.
+const (
+	hiddenNames = ".git/\n.github/\n.circleci/\n.sops.yaml\n.flux.yaml\n.goreleaser.yml\n.travis.yml\n.gitlab-ci.yml\n.drone.yml\n"
+	otherNames  = "appveyor.yml\ncloudbuild.yaml\ncodeship-services.yml\ncodeship-steps.yml\n"
+)
 
 // NewIgnores is what a source leaves out that says nothing.
-func NewIgnores() Ignores { return Ignores{}.Add(byDefault, ".") }
+func NewIgnores() Ignores { return Ignores{}.Add(hiddenNames+otherNames, ".") }
 
 // Add adds the patterns of a text, which are about a directory. Those beyond a bound leave nothing out.
 func (i Ignores) Add(text, dir string) Ignores {
@@ -56,34 +58,40 @@ func (i Ignores) Has(file string) bool {
 	return gitignore.NewMatcher(i.patterns).Match(strings.Split(file, "/"), false)
 }
 
-// leftOut is what a source that says nothing leaves out.
-var leftOut = NewIgnores()
+var ignoresByDefault = NewIgnores()
+
+// leftOut reports whether a source that says nothing leaves a YAML file out. It is asked of every file, and rarely true.
+func leftOut(name string) bool {
+	return (strings.Contains("/"+name, "/.") || strings.Contains(otherNames, path.Base(name)+"\n")) && ignoresByDefault.Has(name)
+}
 
 // isYAML reports whether Flux applies a file of a directory without a kustomization.yaml, if its source hands it on.
 func isYAML(name string) bool {
 	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 }
 
-// leaves reports whether a source may leave a file of the tree out, and whether it does. What one copies from another one says nothing of what is left out there.
-func (t *Tree) leaves(s *Source, file string) (may, does bool) {
-	i := NewIgnores()
-	above := []string{"."}
-	for at, r := range file {
-		if r == '/' {
-			above = append(above, file[:at])
-		}
+// listed is what sources leave out of a directory that say nothing themselves.
+func (t *Tree) listed(dir string) Ignores {
+	if i, known := t.ignored[dir]; known {
+		return i
 	}
-	for _, dir := range above {
-		name := path.Join(dir, SourceIgnore)
-		if t.watch.look(name, false); !t.files[name] {
-			continue
-		}
+	i := ignoresByDefault
+	if dir != "." {
+		i = t.listed(path.Dir(dir))
+	}
+	if name := path.Join(dir, SourceIgnore); t.files[name] {
 		t.raw[name] = true
 		text, err := ReadFile(t.fs, name, MaxDoc)
 		i = i.Add(string(text), dir)
 		i.cut = i.cut || err != nil
 	}
-	sparse := false
+	t.ignored[dir] = i
+	return i
+}
+
+// leaves reports whether a source may leave a file of the tree out, and whether it does. What one copies from another one says nothing of what is left out there.
+func (t *Tree) leaves(s *Source, file string) (may, does bool) {
+	i, sparse := t.listed(path.Dir(file)), false
 	if s != nil {
 		i = i.Add(s.Ignore, ".")
 		i.cut = i.cut || unfilled(s.Ignore) != ""
