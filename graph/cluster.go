@@ -255,7 +255,10 @@ func (w *walk) followed(c Cluster) Cluster {
 	}
 	c.roots = c.Roots()
 	w.depends(&c)
-	w.referred(&c)
+	if w.referred(&c); w.makers(&c) {
+		w.composed(&c)
+		w.referred(&c)
+	}
 	c.defined()
 	c.pointed = c.pointedAt()
 	c.Leaves = c.ends()

@@ -29,7 +29,9 @@ type thing struct {
 	hidden   map[string]bool   // its encrypted keys
 	known    map[string]string // what it holds, once that was asked
 	unread   bool              // it may have keys that were not read
-	made     *generator
+	made     *generator        // what a chart is made of, too
+	into     string            // the namespace that a HelmRelease is known to make objects in; "": any
+	by       *thing            // that may make the object which it stands for
 }
 
 // use is a field by which an object depends on another one.
@@ -74,6 +76,10 @@ func (t *Tree) thing(d *doc, object Object) *thing {
 			out.uses = append(out.uses, use{ref: Ref{r.Kind, "", r.Name}, role: roleValues})
 		}
 		out.uses = append(out.uses, t.secretUses(d, at(d.node, "spec", "chart"))...)
+		if at(d.node, "spec", keyObjects) == nil && at(d.node, "spec", "valuesFrom") == nil {
+			out.into = cmp.Or(d.text("spec", "targetNamespace"), object.Namespace)
+		}
+	case group == fluxOperator && object.Kind == "ResourceSet":
 	case group == fluxSource:
 		out.uses = t.sourceUses(d, object.Kind)
 		if object.Kind == "GitRepository" {
@@ -188,35 +194,40 @@ func (t *Tree) generated(d *doc) []*doc {
 	for _, kind := range []string{"ConfigMap", "Secret"} {
 		for _, n := range t.list(d, strings.ToLower(kind[:1])+kind[1:]+"Generator") {
 			in := &doc{place: Place{d.place.File, n.Line}, node: n}
-			name := in.text("name")
-			if name == "" {
-				continue
-			}
-			g := &generator{file: d.place.File, literal: t.texts(in, "literals"), behavior: in.text("behavior")}
-			dir := path.Dir(d.place.File)
-			for _, f := range t.texts(in, "files") {
-				key, file, renamed := strings.Cut(f, "=")
-				if !renamed {
-					key, file = path.Base(f), f
-				}
-				g.loads = append(g.loads, loading{key, Clean(path.Join(dir, file))})
-			}
-			for _, f := range append(t.texts(in, "envs"), in.text("env")) {
-				if f != "" {
-					g.envs = append(g.envs, Clean(path.Join(dir, f)))
-				}
-			}
-			g.files = slices.Clone(g.envs)
-			for _, l := range g.loads {
-				g.files = append(g.files, l.file)
-			}
-			object := mapping(n.Line, "apiVersion", "v1", "kind", kind)
-			out = append(out, &doc{place: in.place, node: object, size: MaxAlias, made: g})
-			out[len(out)-1].put(name, "name")
-			if namespace := in.text("namespace"); namespace != "" {
-				out[len(out)-1].put(namespace, "namespace")
+			if made := t.generator(in, kind, path.Dir(d.place.File)); made != nil {
+				out = append(out, made)
 			}
 		}
+	}
+	return out
+}
+
+// generator is what an entry of configMapGenerator or secretGenerator makes, or the configuration of a plugin that does the same; nil: nothing.
+func (t *Tree) generator(in *doc, kind, dir string) *doc {
+	name, namespace := cmp.Or(in.text("name"), in.text("metadata", "name")), cmp.Or(in.text("namespace"), in.text("metadata", "namespace"))
+	if name == "" {
+		return nil
+	}
+	g := &generator{file: in.place.File, literal: t.texts(in, "literals"), behavior: in.text("behavior")}
+	for _, f := range t.texts(in, "files") {
+		key, file, renamed := strings.Cut(f, "=")
+		if !renamed {
+			key, file = path.Base(f), f
+		}
+		g.loads = append(g.loads, loading{key, Clean(path.Join(dir, file))})
+	}
+	for _, f := range append(t.texts(in, "envs"), in.text("env")) {
+		if f != "" {
+			g.envs = append(g.envs, Clean(path.Join(dir, f)))
+		}
+	}
+	g.files = slices.Clone(g.envs)
+	for _, l := range g.loads {
+		g.files = append(g.files, l.file)
+	}
+	out := &doc{place: in.place, node: mapping(in.place.Line, "apiVersion", "v1", "kind", kind), size: MaxAlias, made: g}
+	if out.put(name, "name"); namespace != "" {
+		out.put(namespace, "namespace")
 	}
 	return out
 }
@@ -256,6 +267,8 @@ func mapping(line int, pairs ...string) *yaml.Node {
 const (
 	tagLong   = "!long" // of a value that was not kept
 	keyUnread = "\x00"  // a key that says that there may be others
+	// keyObjects says that values may hold whole objects, of any namespace.
+	keyObjects = "\x00objects"
 )
 
 // prune takes from a document what says nothing here, and reports whether there was any.
@@ -264,8 +277,12 @@ func prune(n *yaml.Node) bool {
 	case "HelmRelease":
 		spec := at(n, "spec")
 		instance := at(spec, "values", "instance")
+		objects := spec != nil && at(spec, "values") != nil && mentions(at(spec, "values"), "kind")
 		keep(n, "apiVersion", "kind", "metadata", "spec")
-		keep(spec, "chartRef", "chart", "valuesFrom")
+		keep(spec, "chartRef", "chart", "valuesFrom", "targetNamespace")
+		if objects {
+			spec.Content = append(spec.Content, mapping(spec.Line, keyObjects, "").Content...)
+		}
 		if at(instance, "sync") != nil {
 			keep(instance, "sync", "kustomize")
 			values := mapping(instance.Line, "instance")

@@ -162,16 +162,22 @@ func (x *influences) object(s *thing, of Entry, role string, user Object) {
 		if by == of && !isSource(one.Kind) || !x.once(d) {
 			continue
 		}
-		first := len(x.out)
-		x.add(by, of, one.Place, role, wordUses(role, one.Object, user))
+		first, text := len(x.out), wordUses(role, one.Object, user)
+		if one.by != nil {
+			text += wordMayMake
+		}
+		x.add(by, of, one.Place, role, text)
 		if one.made != nil {
 			for _, file := range one.made.files {
-				x.add(by, of, Place{file, 1}, role, wordUses(role, one.Object, user))
+				x.add(by, of, Place{file, 1}, role, text)
 			}
 		}
 		x.first[d] = [2]int{first, len(x.out)}
 		x.patches(one.Object, of)
 		x.filled(one.Object, of, one.names)
+		if one.by != nil {
+			x.origins(one.by.origins, of, one.Object)
+		}
 	}
 }
 

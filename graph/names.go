@@ -40,6 +40,7 @@ type pairs struct {
 type opaque struct {
 	reference
 	targets []Target // of which one has to fit
+	from    Target   // of what a value comes; none: of anything
 }
 
 // reference is a file or directory that a kustomization.yaml names.
@@ -122,7 +123,7 @@ func (t *Tree) readBuild(d *doc) *build {
 
 // unclear notes a field that changes objects in ways that are not followed.
 func (b *build) unclear(d *doc, n *yaml.Node, field string, targets []Target) {
-	b.opaque = append(b.opaque, opaque{reference{field: field, place: Place{d.place.File, n.Line}}, targets})
+	b.opaque = append(b.opaque, opaque{reference: reference{field: field, place: Place{d.place.File, n.Line}}, targets: targets})
 }
 
 // readMetadata reads the labels and annotations that are added, in kustomize's order.
@@ -157,6 +158,7 @@ func (b *build) readReplacements(t *Tree, d *doc) {
 			targets = append(targets, target(at(one, "select")))
 		}
 		b.unclear(d, s.node, "replacements", targets)
+		b.opaque[len(b.opaque)-1].from = target(at(s.node, "source"))
 	}
 }
 

@@ -172,6 +172,7 @@ type Objects struct {
 	Inputs         []*InputProvider
 
 	releases []*thing // HelmReleases
+	sets     []*thing // ResourceSets
 	index    index    // sources, ConfigMaps and Secrets
 }
 
@@ -211,7 +212,11 @@ func (o *Objects) thing(t *Tree, d *doc, object Object, source *Source) {
 	switch {
 	case s == nil:
 	case s.Kind == "HelmRelease":
+		s.digest, s.names = digest(d), names(d)
 		o.releases = append(o.releases, s)
+	case s.Kind == "ResourceSet":
+		s.digest, s.names = digest(d), names(d)
+		o.sets = append(o.sets, s)
 	default:
 		if s.source = source; isSource(s.Kind) {
 			s.digest = digest(d)

@@ -10,9 +10,11 @@ import (
 // Refs is the objects that an entry point and the HelmReleases that it applies refer to, and that those are made of, sorted, with those that stand in no
 // file that was read. The sources of the entry point itself are in [Entry.Digest].
 func (e Entry) Refs() []Ref {
-	return slices.SortedFunc(maps.Keys(e.Cluster.refs[e.Kustomization]), func(a, b Ref) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
+	return slices.SortedFunc(maps.Keys(e.Cluster.refs[e.Kustomization]), Ref.compare)
+}
+
+func (r Ref) compare(o Ref) int {
+	return cmp.Or(cmp.Compare(r.Kind, o.Kind), cmp.Compare(r.Namespace, o.Namespace), cmp.Compare(r.Name, o.Name))
 }
 
 // refer keeps what objects that an entry point applies refer to.

@@ -446,13 +446,20 @@ func (w *walk) mixed(c *Cluster, k *Kustomization) {
 	}
 }
 
-// depends finds what everything of a cluster is made of, and the files that it reads by that.
-func (w *walk) depends(c *Cluster) {
-	for _, k := range c.roots {
+// composed finds what everything of a cluster is made of.
+func (w *walk) composed(c *Cluster) {
+	for _, k := range slices.Concat(c.roots, c.Kustomizations) {
 		k.origins, _ = w.origins(c, k.uses, k.Object)
 	}
+	for _, r := range c.releases {
+		r.origins, _ = w.origins(c, r.uses, r.Object)
+	}
+}
+
+// depends finds what everything of a cluster is made of, and the files that it reads by that.
+func (w *walk) depends(c *Cluster) {
+	w.composed(c)
 	for _, k := range c.Kustomizations {
-		k.origins, _ = w.origins(c, k.uses, k.Object)
 		if k.Here {
 			w.mixed(c, k)
 			w.submodules(c, k)
@@ -463,10 +470,9 @@ func (w *walk) depends(c *Cluster) {
 			}
 		}
 	}
-	seen, made := map[dependency]bool{}, map[Ref]*thing{}
+	seen, made := map[dependency]*generator{}, map[Ref]*thing{}
 	for _, r := range c.releases {
 		origins, missing := w.origins(c, r.uses, r.Object)
-		r.origins = origins
 		for _, u := range missing { // the Flux Operator, or somebody by hand, makes them
 			if made[u.ref] == nil {
 				made[u.ref] = &thing{Object: Object{Kind: u.ref.Kind, Namespace: u.ref.Namespace, Name: u.ref.Name}}
@@ -481,13 +487,19 @@ func (w *walk) depends(c *Cluster) {
 
 // chart finds the files of this repository that a HelmRelease has by one of its origins: a directory of a GitRepository with the charts that it depends on
 // and the values files, or a whole artifact. They are read by the entry point that applies the release, or as of the branch that they come from.
-func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]bool) {
+func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*generator) {
 	e, name := c.entry(release.Entry), append([]string{Clean(o.chart)}, o.files...)
 	d := dependency{o.thing, e.Kustomization, o.role, strings.Join(name, "\x00")}
-	if seen[d] || e.edges() == nil || o.role != roleChart || o.chart == "" && o.Kind != externalArtifact || w.spent(1, 0) {
+	if e.edges() == nil || o.role != roleChart || o.chart == "" && o.Kind != externalArtifact || w.spent(1, 0) {
 		return
 	}
-	seen[d] = true
+	known := seen[d]
+	if known == nil {
+		seen[d] = &generator{}
+	}
+	if release.made = seen[d]; known != nil {
+		return
+	}
 	source := o.thing
 	if source.File == "" {
 		source = nil // it stands nowhere
@@ -502,7 +514,7 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]b
 		} else {
 			files = w.chartFiles(p, name)
 		}
-		if w.spent(len(files)+len(name)>>4, 0) {
+		if release.made.files = append(release.made.files, files...); w.spent(len(files)+len(name)>>4, 0) {
 			return
 		}
 		if p.source != nil && !c.sameBranch(e, p.branch()) {

@@ -247,7 +247,12 @@ func (l *load) build(n reference, dir string, before []*doc, depth int) []*doc {
 		all = append(all, applicable(l.resource(dir, r, depth))...)
 	}
 	all = l.once(all)
-	for _, d := range b.generated {
+	generated := b.generated
+	for _, c := range b.configs {
+		_, made := l.config(dir, c, depth)
+		generated = append(slices.Clip(generated), made...)
+	}
+	for _, d := range generated {
 		all = l.generate(all, d)
 	}
 	all = l.customize(all, b, dir, depth)
@@ -270,7 +275,8 @@ func (l *load) customize(docs []*doc, b *build, dir string, depth int) []*doc {
 	}
 	l.transform(docs, b, dir)
 	for _, c := range b.configs {
-		l.patch(docs, dir, l.config(dir, c, depth)...)
+		patches, _ := l.config(dir, c, depth)
+		l.patch(docs, dir, patches...)
 	}
 	l.opaque(docs, b, dir)
 	return docs
@@ -419,8 +425,8 @@ func (l *load) whole(dir, by, why string) {
 	}
 }
 
-// config follows an entry of generators, transformers or validators, and gives the patches among them.
-func (l *load) config(dir string, c plugin, depth int) []buildPatch {
+// config follows an entry of generators, transformers or validators, and gives the patches among them, and what they generate.
+func (l *load) config(dir string, c plugin, depth int) (patches []buildPatch, generated []*doc) {
 	docs := c.inline
 	if docs == nil {
 		p := l.find(dir, c.reference)
@@ -428,24 +434,28 @@ func (l *load) config(dir string, c plugin, depth int) []buildPatch {
 			l.leaf(c.place, LeafPlugin, wordPlugin(c.field, c.text))
 		}
 	}
-	var patches []buildPatch
 	for _, d := range docs {
 		files, patch, known := l.walk.tree.plugin(d, c.field)
+		kind, generates := strings.CutSuffix(d.text("kind"), "Generator")
 		switch {
 		case l.walk.spent(1, 0):
-			return nil
+			return nil, nil
 		case !known && c.inline != nil:
 			l.leaf(c.place, LeafPlugin, wordInlinePlugin(c.field))
 		case !known:
 			l.leaf(c.place, LeafPlugin, wordPlugin(c.field, c.text))
 		case patch != nil:
 			patches = append(patches, *patch)
+		case generates && c.field == "generators":
+			if made := l.walk.tree.generator(d, kind, dir); made != nil {
+				generated = append(generated, made)
+			}
 		}
 		for _, f := range files {
 			l.plain(dir, f)
 		}
 	}
-	return patches
+	return patches, generated
 }
 
 // patch applies patches to documents, in place.
@@ -527,12 +537,41 @@ func (l *load) opaque(docs []*doc, b *build, dir string) {
 			if !n.fits(docs[i]) {
 				continue
 			}
-			docs[i] = docs[i].perhaps(places...)
+			if docs[i] = docs[i].perhaps(places...); docs[i].plain() && n.carries() {
+				docs[i] = docs[i].perhaps(l.carried(n, docs)...)
+			}
 			if !n.titles() || groupOf(docs[i].node) != fluxHelm {
 				l.doubt(docs[i], n.place, wordOpaque(n.field))
 			}
 		}
 	}
+}
+
+// carries reports whether a field may carry values from one object to another one.
+func (o opaque) carries() bool {
+	return o.field == "replacements" || o.field == "transformers" || o.field == "vars"
+}
+
+// carried is the files that values may come from: those of the objects that a replacement names, and where these are not known all that were read.
+func (l *load) carried(n opaque, docs []*doc) []Place {
+	var out []Place
+	for _, d := range docs {
+		if n.from == (Target{}) || !(opaque{targets: []Target{n.from}}).fits(d) || l.walk.spent(1, 0) {
+			continue
+		}
+		if out = append(out, d.place); d.made != nil {
+			for _, file := range d.made.files {
+				out = append(out, Place{file, 1})
+			}
+		}
+	}
+	if len(out) > 0 || l.walk.spent(len(l.edges), 0) {
+		return out
+	}
+	for _, file := range sortedKeys(l.edges) {
+		out = append(out, Place{file, 1})
+	}
+	return out
 }
 
 // titles reports whether a field says where kustomize finds names, which for a HelmRelease are those of its values.

@@ -38,6 +38,9 @@ func wordUses(role string, what, of Object) string {
 	return role + " " + shown(what) + " of " + shown(of)
 }
 
+// wordMayMake is said of what may make an object that stands in no file.
+const wordMayMake = ", which it may make"
+
 func wordVariablesOf(o Object) string { return roleVariables + " of " + shown(o) }
 
 func wordMore(n int) string { return fmt.Sprintf(" and %d more", n) }

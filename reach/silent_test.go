@@ -53,9 +53,10 @@ func TestNeverSilent(t *testing.T) {
 		"what lies below an exclude":       {artifact(`{from: "@repo/apps/**", to: "@artifact/apps/"}, {from: "@repo/more/**", to: "@artifact/apps/", exclude: [a.yaml]}`) + listed + "-- more/a.yaml --\n" + configMap, "apps/a.yaml", broken},
 		"what is merged":                   {artifact(`{from: "@repo/apps/**", to: "@artifact/apps/"}, {from: "@repo/more/a.yaml", to: "@artifact/apps/a.yaml", strategy: Merge}`) + listed + "-- more/a.yaml --\n" + configMap, "apps/a.yaml", broken},
 		"what is unpacked":                 {artifact(`{from: "@repo/apps/x.tgz", to: "@artifact/apps/", strategy: Extract}`) + "-- apps/x.tgz --\nx\n", "apps/x.tgz", broken},
-		"a name that Flux leaves out":      {held + own(", ignore: \"!.sops.yaml\"") + "-- apps/.sops.yaml --\n" + configMap, "apps/.sops.yaml", broken},
+		"a name that Flux leaves out":      {held + own(", ignore: \"!.sops.yaml\"") + "-- apps/.sops.yaml --\n" + configMap, "apps/.sops.yaml", "weekend"},
+		"the same, of a live one":          {held + own(", ignore: \"!.sops.yaml\"") + "-- clusters/prod/live.yaml --\n" + ks("live", "./live", "own") + "-- live/.sops.yaml --\n" + configMap, "live/.sops.yaml", "weekend"},
 		"the same, left out":               {held + own("") + "-- apps/.sops.yaml --\n" + configMap, "apps/.sops.yaml", "-"},
-		"a directory that Flux leaves out": {held + own("") + "-- apps/.github/a.yaml --\n" + configMap + "-- .sourceignore --\n!.github/\n", "apps/.github/a.yaml", broken},
+		"a directory that Flux leaves out": {held + own("") + "-- apps/.github/a.yaml --\n" + configMap + "-- .sourceignore --\n!.github/\n", "apps/.github/a.yaml", "weekend"},
 		"a file of that, in a list":        {held + own("") + "-- apps/kustomization.yaml --\nresources: [.github/a.yaml]\n-- apps/.github/a.yaml --\n" + configMap + "-- .sourceignore --\n!.github/\n", "apps/.github/a.yaml", "weekend"},
 		"the root's list":                  {strings.Replace(held, "main\"}}", "main\"}, ignore: /clusters/prod/kustomization.yaml}", 1) + own("") + "-- clusters/prod/kustomization.yaml --\nresources: [a.yaml]\n", "clusters/prod/held.yaml", "weekend"},
 		"the root's list, of a source alone": {strings.Replace(strings.Replace(held, "main\"}}", "main\"}, sparseCheckout: [clusters/prod/h]}", 1), ks("flux-system", "./clusters/prod", "flux-system"), "", 1) + own("") +
@@ -74,6 +75,60 @@ func TestNeverSilent(t *testing.T) {
 	}
 }
 
+// TestMadeElsewhere: what may make a ConfigMap or Secret that a windowed entry point refers to, and that stands in no file, waits with it.
+func TestMadeElsewhere(t *testing.T) {
+	root := "-- clusters/prod/a.yaml --\n" + gitRepository("flux-system", "main") + ks("flux-system", "./clusters/prod", "flux-system") + "-- apps/a.yaml --\n" + configMap
+	held := root + "-- clusters/prod/held.yaml --\n" + strings.Replace(heldKs("./apps", "GitRepository", "flux-system"), "spec: {", "spec: {postBuild: {substituteFrom: [{kind: ConfigMap, name: vars}]}, ", 1)
+	values := root + "-- clusters/prod/held.yaml --\n" + heldKs("./apps", "GitRepository", "flux-system") + "-- apps/r.yaml --\n" +
+		object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{chart: {spec: {chart: x, sourceRef: {kind: HelmRepository, name: x}}}, valuesFrom: [{kind: Secret, name: vars}]}")
+	list := func(text string) string {
+		return held + "-- clusters/prod/kustomization.yaml --\nresources: [a.yaml, held.yaml, src.yaml, other.yaml]\n" + text +
+			"-- clusters/prod/src.yaml --\n" + strings.Replace(configMap, "name: cm", "name: src, namespace: flux-system", 1) + "data: {X: y}\n-- clusters/prod/other.yaml --\n" + configMap
+	}
+	vars := "-- clusters/prod/vars.yaml --\n" + strings.Replace(configMap, "name: cm", "name: vars, namespace: flux-system", 1) + "data: {X: y}\n"
+	release := func(spec, chart string) string {
+		return "-- clusters/prod/live.yaml --\n" + ks("live", "./live", "flux-system") + "-- live/r.yaml --\n" +
+			object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "web", "{"+spec+"chart: {spec: {chart: ./charts/web, sourceRef: {kind: GitRepository, name: flux-system}}}}") +
+			"-- charts/web/Chart.yaml --\nname: web\n-- charts/web/templates/a.yaml --\n" + chart
+	}
+	sets := "-- clusters/prod/live.yaml --\n" + ks("live", "./live", "flux-system") + "-- live/set.yaml --\n" + object("fluxcd.controlplane.io/v1", "ResourceSet", "set", "{resources: []}")
+	replace := func(source string) string {
+		return "replacements: [{source: " + source + ", targets: [{select: {kind: ConfigMap, name: vars}, fieldPaths: [data.X]}]}]\n"
+	}
+	listed := func(text string) string {
+		return strings.Replace(list(text), "held.yaml,", "held.yaml, vars.yaml,", 1) + vars
+	}
+	const generator = "apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {name: vars, namespace: flux-system}\nenvs: [vars.env]\n"
+	for name, c := range map[string]struct{ tree, file, want string }{
+		"nothing":                         {held + "-- clusters/prod/other.yaml --\n" + configMap, "clusters/prod/other.yaml", "-"},
+		"a generator":                     {list("generators: [g.yaml]\n-- clusters/prod/g.yaml --\n" + generator + "-- clusters/prod/vars.env --\nX=y\n"), "clusters/prod/g.yaml", "weekend"},
+		"what a generator loads":          {list("generators: [g.yaml]\n-- clusters/prod/g.yaml --\n" + generator + "-- clusters/prod/vars.env --\nX=y\n"), "clusters/prod/vars.env", "weekend"},
+		"a generator in the list":         {list("generators:\n- |\n  " + strings.ReplaceAll(generator, "\n", "\n  ") + "\n-- clusters/prod/vars.env --\nX=y\n"), "clusters/prod/vars.env", "weekend"},
+		"another generator":               {list("generators: [g.yaml]\n-- clusters/prod/g.yaml --\n" + strings.Replace(generator, "name: vars", "name: other", 1) + "-- clusters/prod/vars.env --\nX=y\n"), "clusters/prod/vars.env", "-"},
+		"a chart":                         {held + release("", "kind: ConfigMap\n"), "charts/web/templates/a.yaml", "weekend"},
+		"a release of a chart":            {held + release("", "kind: ConfigMap\n"), "live/r.yaml", "weekend"},
+		"a chart, for values":             {values + release("", "kind: ConfigMap\n"), "charts/web/templates/a.yaml", "weekend"},
+		"a chart for another namespace":   {held + release("targetNamespace: web, ", "metadata: {namespace: \"{{ .Release.Namespace }}\"}\n"), "charts/web/templates/a.yaml", "-"},
+		"a chart for any namespace":       {held + release("targetNamespace: web, ", "metadata:\n  namespace: flux-system\n"), "charts/web/templates/a.yaml", "weekend"},
+		"a chart with objects as values":  {held + release("targetNamespace: web, values: {extra: [{kind: ConfigMap}]}, ", "x\n"), "live/r.yaml", "weekend"},
+		"a chart with values from others": {held + release("targetNamespace: web, valuesFrom: [{kind: ConfigMap, name: v}], ", "x\n") + "-- live/v.yaml --\n" + strings.Replace(configMap, "name: cm", "name: v, namespace: flux-system", 1), "live/v.yaml", "weekend"},
+		"a ResourceSet":                   {held + sets, "live/set.yaml", "weekend"},
+		"what a ResourceSet may lead to":  {held + sets + "-- tenants/a.yaml --\n" + strings.Replace(configMap, "name: cm", "name: vars", 1), "tenants/a.yaml", "weekend"},
+		"a ResourceSet, of what is there": {listed("") + sets, "live/set.yaml", "-"},
+		"a replacement":                   {listed(replace("{kind: ConfigMap, name: src, fieldPath: data.X}")), "clusters/prod/src.yaml", "weekend"},
+		"a replacement of something else": {listed(replace("{kind: ConfigMap, name: src, fieldPath: data.X}")), "clusters/prod/other.yaml", "-"},
+		"a replacement out of anything":   {listed(replace("{kind: Deployment, name: src, fieldPath: data.X}")), "clusters/prod/other.yaml", "weekend"},
+		"replacements in a file":          {listed("replacements: [{path: r.yaml}]\n-- clusters/prod/r.yaml --\n- {source: {kind: Deployment, name: src}, targets: [{select: {kind: ConfigMap}, fieldPaths: [data.X]}]}\n"), "clusters/prod/other.yaml", "weekend"},
+		"a replacement as a transformer":  {listed("transformers: [r.yaml]\n-- clusters/prod/r.yaml --\napiVersion: builtin\nkind: ReplacementTransformer\nmetadata: {name: r}\nreplacements: []\n"), "clusters/prod/other.yaml", "weekend"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := silent(t, c.tree, c.file); got != c.want {
+				t.Errorf("%s: %s, want %s", c.file, got, c.want)
+			}
+		})
+	}
+}
+
 // silent is whether a path waits, or check has an error; "-": neither.
 func silent(t *testing.T, text, file string) string {
 	t.Helper()
@@ -83,13 +138,13 @@ func silent(t *testing.T, text, file string) string {
 		t.Fatal(err)
 	}
 	g := New(p, tree.Clusters(p.Clusters))
-	if slices.ContainsFunc(g.Problems(tree.Problems, nil), func(n config.Note) bool { return n.Level == config.LevelHold }) {
-		return "error"
-	}
 	reads, _ := g.Reads(file)
 	holds, _ := g.Holds(file)
 	if strings.Contains(fmt.Sprint(reads.Releases, holds.Releases), "weekend") {
 		return "weekend"
+	}
+	if slices.ContainsFunc(g.Problems(tree.Problems, nil), func(n config.Note) bool { return n.Level == config.LevelHold }) {
+		return "error"
 	}
 	return "-"
 }
