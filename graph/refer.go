@@ -101,6 +101,11 @@ func (e Entry) Leads(r Ref) []string {
 	files := map[string]bool{}
 	for _, one := range e.foreign(r) {
 		e.Cluster.way(files, one.Object)
+		if one.made != nil {
+			for _, file := range one.made.files {
+				files[file] = true
+			}
+		}
 		for _, file := range e.Cluster.entry(one.Entry).Way() {
 			files[file] = true
 		}

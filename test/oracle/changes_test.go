@@ -95,7 +95,7 @@ func (j *judge) asked() func(file string) bool {
 		}
 	}
 	return func(file string) bool {
-		return all || read[file] || listed[path.Dir(file)] || path.Base(file) == ".sourceignore"
+		return all || read[file] || listed[path.Dir(file)] || path.Base(file) == ".sourceignore" || file == ".gitmodules"
 	}
 }
 

@@ -117,6 +117,7 @@ func (c *cluster) apply(hand []object, entries map[string]*entry) {
 			c.put(o)
 		}
 	}
+	c.acted()
 	for _, id := range slices.Sorted(maps.Keys(c.objects)) {
 		if o := c.objects[id]; o.group() == groupOperator && o.kind() == "FluxInstance" {
 			for _, made := range c.sync(o) {
@@ -126,6 +127,36 @@ func (c *cluster) apply(hand []object, entries map[string]*entry) {
 			}
 		}
 	}
+}
+
+// acted is what others make of what is applied: the Flux Operator of a ResourceSet without inputs, and Helm of a chart without templates.
+func (c *cluster) acted() {
+	for _, id := range slices.Sorted(maps.Keys(c.objects)) {
+		o := c.objects[id]
+		var made []object
+		switch {
+		case o.group() == groupOperator && o.kind() == "ResourceSet":
+			made = list(o.at("spec", "resources"))
+		case o.group() == groupHelm && o.kind() == "HelmRelease":
+			for _, one := range c.chartOf(o).made {
+				meta := maps.Clone(reference(one["metadata"]))
+				if meta == nil {
+					continue
+				}
+				if one = maps.Clone(one); meta["namespace"] == nil {
+					meta["namespace"] = o.namespace()
+				}
+				one["metadata"] = map[string]any(meta)
+				made = append(made, one)
+			}
+		}
+		for _, one := range made {
+			if one.name() != "" && c.objects[one.id()] == nil {
+				c.put(one)
+			}
+		}
+	}
+	c.artifacts = map[string]*artifact{} // a source may have been there too late
 }
 
 func (c *cluster) put(o object) {
@@ -202,11 +233,11 @@ func (c *cluster) cloned(source object, depth int) *artifact {
 	branch := tracked(source)
 	switch {
 	case c.is(source) && c.branches[branch] != nil:
-		handed := c.hands(branch, textOf(source.at("spec", "ignore")))
+		handed := c.hands(branch, textOf(source.at("spec", "ignore")), source.at("spec", "sparseCheckout"), source.at("spec", "recurseSubmodules") == true)
 		if source.at("spec", "include") == nil {
 			return &artifact{overlay: handed.overlay, origins: handed.origins, sources: out.sources, tracks: handed.tracks}
 		}
-		out.take(files, handed, "", "")
+		out.take(files, handed, "", "", nil)
 		out.tracks = handed.tracks
 	case textOf(source.at("spec", "url")) == "" || c.is(source) && branch != "":
 		return nil // it cannot be fetched
@@ -223,40 +254,73 @@ func (c *cluster) cloned(source object, depth int) *artifact {
 		if to == "" {
 			to = textOf(ref["name"])
 		}
-		out.take(files, from, textOf(in["fromPath"]), to)
+		out.take(files, from, textOf(in["fromPath"]), to, nil)
 		out.sources, out.tracks = append(out.sources, from.sources...), append(out.tracks, from.tracks...)
 	}
-	out.overlay = newOverlay(files)
+	out.overlay = newOverlay(notIgnored(files, textOf(source.at("spec", "ignore"))))
 	return out
 }
 
 // hands is what a source hands on that includes nothing.
-func (p *place) hands(branch, ignored string) *artifact {
-	key := branch + "\x00" + ignored
+func (p *place) hands(branch, ignored string, sparse any, modules bool) *artifact {
+	key := branch + "\x00" + ignored + "\x00" + fmt.Sprint(sparse, modules)
 	if p.handed[key] == nil {
-		kept := notIgnored(p.branches[branch], ignored)
-		origins := make(map[string]string, len(kept))
-		for name := range kept {
+		checkedOut := p.branches[branch]
+		if dirs, _ := sparse.([]any); len(dirs) > 0 {
+			checkedOut = maps.Clone(checkedOut)
+			maps.DeleteFunc(checkedOut, func(name, _ string) bool {
+				return !slices.ContainsFunc(dirs, func(dir any) bool { return strings.HasPrefix(name, textOf(dir)) })
+			})
+		}
+		origins := make(map[string]string, len(checkedOut))
+		for name := range checkedOut {
 			origins[name] = name
 		}
+		if modules {
+			checkedOut = withModules(checkedOut)
+		}
+		kept := notIgnored(checkedOut, ignored)
 		p.handed[key] = &artifact{overlay: newOverlay(kept), origins: origins, tracks: []string{branch}}
 	}
 	return p.handed[key]
 }
 
-// take adds a directory of another artifact, or a file.
-func (a *artifact) take(files map[string]string, from *artifact, dir, to string) {
+// withModules is a tree with what its submodules hold: objects that say where that comes from.
+func withModules(tree map[string]string) map[string]string {
+	out, dir := maps.Clone(tree), ""
+	for line := range strings.Lines(tree[".gitmodules"]) {
+		line, _, _ = strings.Cut(line, "#")
+		key, value, _ := strings.Cut(strings.TrimSpace(line), " = ")
+		value = strings.Trim(strings.TrimSpace(value), `"`)
+		switch key {
+		case "path":
+			dir = value
+		case "url":
+			out[path.Join(dir, "kustomization.yaml")] = "resources: [cm.yaml]\n"
+			out[path.Join(dir, "cm.yaml")] = yamlText(configMap("module-"+path.Base(dir), doc{"url": value}))
+		}
+	}
+	return out
+}
+
+// take adds a directory of another artifact, without what matches.
+func (a *artifact) take(files map[string]string, from *artifact, dir, to string, without []any) {
 	dir = strings.TrimPrefix(path.Join("/", dir), "/")
 	for p, text := range from.files {
 		rel, ok := inside(p), true
 		if dir != "" {
 			rel, ok = strings.CutPrefix(rel, dir+"/")
 		}
-		if ok {
+		if ok && !slices.ContainsFunc(without, func(pattern any) bool { return fits(textOf(pattern), rel) }) {
 			name := strings.TrimPrefix(path.Join("/", to, rel), "/")
 			files[name], a.origins[name] = text, from.origins[inside(p)]
 		}
 	}
+}
+
+func fits(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
 }
 
 // composed is an ExternalArtifact's artifact: what its ArtifactGenerator copies.
@@ -294,10 +358,20 @@ func (c *cluster) generated(g, made object, depth int) *artifact {
 		}
 		to := strings.TrimPrefix(textOf(step["to"]), "@artifact")
 		if all, ok := strings.CutSuffix(dir, "**"); ok {
-			out.take(files, a, all, to)
+			without, _ := step["exclude"].([]any)
+			out.take(files, a, all, to, without)
+		} else if strings.ContainsAny(dir, "*?[]") {
+			for p, text := range a.files {
+				if rel := inside(p); fits(dir, rel) {
+					name := strings.TrimPrefix(path.Join("/", to, rel), "/")
+					files[name], out.origins[name] = text, a.origins[rel]
+				}
+			}
 		} else if text, ok := a.files[path.Join(top, dir)]; ok {
-			if strings.HasSuffix(to, "/") {
-				to += path.Base(dir)
+			into := strings.TrimPrefix(strings.TrimSuffix(to, "/"), "/") + "/"
+			onto := func(name string) bool { return strings.HasPrefix(name, into) }
+			if strings.HasSuffix(to, "/") || slices.ContainsFunc(slices.Collect(maps.Keys(files)), onto) {
+				to = path.Join(to, path.Base(dir))
 			}
 			name := strings.TrimPrefix(path.Join("/", to), "/")
 			files[name], out.origins[name] = text, a.origins[dir]
@@ -431,6 +505,7 @@ type chart struct {
 	objects []object // its source, and what leads to that
 	files   []string // of this repository
 	text    string   // what they say
+	made    []object
 }
 
 // chartOf is the chart of a HelmRelease, or what a HelmChart names.
@@ -489,6 +564,9 @@ func (ch *chart) add(a *artifact, fits func(string) bool) {
 		if name := inside(p); fits(name) {
 			ch.files = append(ch.files, a.origins[name])
 			ch.text += fmt.Sprintf("%q %q\n", name, a.files[p])
+			if strings.Contains(name, "templates/") {
+				ch.made = append(ch.made, objects(a.files[p])...)
+			}
 		}
 	}
 }

@@ -63,6 +63,8 @@ var features = []string{
 	"json-copy", "json-file", "label", "legacy-json", "legacy-merge", "list", "merge-key", "nested", "none", "nowhere", "oci", "operator",
 	"operator-outside", "other-namespace", "other-repository", "parent", "patch", "patch-file", "pinned", "plain", "release", "replacement",
 	"root-json", "root-labels", "root-patch", "root-windowed", "same-root", "secret", "shared-component", "source-patch", "spec-components",
+	"chart-root", "exclude", "left-out", "onto-directory", "pattern", "root-left-out", "source-ignore", "sparse", "submodule", "unlisted",
+	"vars", "vars-chart", "vars-file", "vars-generator", "vars-plugin", "vars-replacement", "vars-set",
 	"spelling", "stranger", "substitute-from", "transformer", "typed-list", "values-files", "values-from", "variable", "variable-default",
 }
 
@@ -235,6 +237,9 @@ func (m *maker) cluster(i int) {
 	}
 	if m.has("ignore", 5) {
 		m.put(m.of(".sourceignore", h.root+"/.sourceignore"), m.of("*.md\n", "docs/\n", "/README.md\n*.txt2\n"))
+	}
+	if len(h.list) == 2 && m.has("root-left-out", 3) { // nothing else is in it
+		m.put(h.root+"/.sourceignore", "/kustomization.yaml\n")
 	}
 	m.finish(h)
 }
@@ -416,9 +421,78 @@ func (m *maker) entry(h *home) {
 		ref["namespace"] = "sources"
 		docs[0]["metadata"].(doc)["namespace"] = "sources"
 	}
+	if m.has("vars", 6) {
+		m.vars(h, k, dir, name)
+	}
+	m.leave(docs, dir, name)
 	m.mend(h, k, docs)
 	h.defs = append(h.defs, k)
 	h.defs = append(h.defs, docs...)
+}
+
+// leave has a source leave something out of what an entry point reads, or bring submodules.
+func (m *maker) leave(docs []doc, dir, name string) {
+	if len(docs) == 0 {
+		return
+	}
+	if m.has("left-out", 12) {
+		m.put(dir+"/.sourceignore", m.of("/kustomization.yaml\n", "kustomization.*\n"))
+	}
+	if docs[0]["kind"] != "GitRepository" {
+		return
+	}
+	spec := docs[len(docs)-1]["spec"].(doc)
+	switch {
+	case m.has("source-ignore", 6):
+		spec["ignore"] = m.of("/apps/**/kustomization.yaml\n", "/"+dir+"/kustomization.yaml\n", "/*\n!/apps\n!/base\n!/components\n!/shared\n")
+	case len(docs) > 1: // it includes another one
+	case m.has("sparse", 6):
+		spec["sparseCheckout"] = append([][]any{{dir}, {dir + "/c", dir + "/extra"}, {dir + "/cm.yaml"}}[m.n(3)], "base", "components")
+	case m.has("submodule", 6):
+		spec["recurseSubmodules"] = true
+		module := "vendor/" + name
+		m.files[".gitmodules"] += fmt.Sprintf("[submodule %q]\n\tpath = %s\n\turl = https://example.com/%s\n", name, m.of(module, `"`+module+`"`, module+" # here"), name)
+		m.yaml(dir+"/kustomization.yaml", doc{"resources": []any{"cm.yaml", "../../" + module}})
+	}
+}
+
+// vars gives an entry point a variable in what it applies, of a ConfigMap that something else makes.
+func (m *maker) vars(h *home, k doc, dir, name string) {
+	n := fmt.Sprint(m.id())
+	values := configMap("vars"+n, doc{"X": "one"})
+	m.yaml(dir+"/cm.yaml", configMap("cm-"+name, doc{"a": "${X:=none}"}))
+	k["spec"].(doc)["postBuild"] = doc{"substituteFrom": []any{doc{"kind": "ConfigMap", "name": "vars" + n, "optional": true}}}
+	choices := []string{"vars-file", "vars-chart", "vars-set"}
+	if h.list != nil {
+		choices = append(choices, "vars-generator", "vars-plugin", "vars-replacement")
+	}
+	generator := doc{"name": "vars" + n, "namespace": "flux-system", "envs": []any{"vars" + n + ".env"}, "options": doc{"disableNameSuffixHash": true}}
+	switch m.pick(choices...) {
+	case "vars-file":
+		h.defs = append(h.defs, values)
+	case "vars-chart":
+		spec := doc{"interval": "5m"}
+		m.chart(n, spec)
+		m.yaml("charts/h"+n+"/templates/vars.yaml", values)
+		h.defs = append(h.defs, doc{"apiVersion": groupHelm + "/v2", "kind": "HelmRelease", "metadata": doc{"name": "vars" + n, "namespace": m.of("flux-system", "other")}, "spec": spec})
+	case "vars-set":
+		h.defs = append(h.defs, doc{"apiVersion": groupOperator + "/v1", "kind": "ResourceSet", "metadata": doc{"name": "set" + n, "namespace": "flux-system"},
+			"spec": doc{"resources": []any{values}}})
+	case "vars-generator":
+		m.put(h.root+"/vars"+n+".env", "X=one\n")
+		h.list["configMapGenerator"] = append(anyOf(h.list["configMapGenerator"]), generator)
+	case "vars-plugin":
+		m.put(h.root+"/vars"+n+".env", "X=one\n")
+		generator["apiVersion"], generator["kind"], generator["metadata"] = "builtin", "ConfigMapGenerator", doc{"name": "vars" + n}
+		m.yaml(h.root+"/generators/vars"+n+".yaml", generator)
+		h.list["generators"] = append(anyOf(h.list["generators"]), "generators/vars"+n+".yaml")
+	case "vars-replacement":
+		h.defs = append(h.defs, values, doc{"apiVersion": "v1", "kind": m.of("ConfigMap", "Service"), "metadata": doc{"name": "from" + n, "namespace": "flux-system"}, "data": doc{"X": "two"}})
+		h.list["replacements"] = append(anyOf(h.list["replacements"]), doc{
+			"source":  doc{"name": "from" + n, "fieldPath": "data.X"},
+			"targets": []any{doc{"select": doc{"kind": "ConfigMap", "name": "vars" + n}, "fieldPaths": []any{"data.X"}}},
+		})
+	}
 }
 
 // live makes an entry point that nothing holds.
@@ -501,11 +575,22 @@ func (m *maker) artifact(own, branch, name string) (ref doc, docs []doc) {
 		}
 	}
 	m.yaml("parts/"+name+"/part.yaml", configMap("part-"+name, doc{"a": "b"}))
+	first := doc{"from": "@repo/apps/" + name + "/**", "to": "@artifact/apps/" + name + "/"}
+	switch {
+	case m.has("exclude", 4):
+		first["exclude"] = []any{"kustomization.yaml"}
+	case m.has("pattern", 4):
+		first = doc{"from": "@repo/apps/" + name + "/" + m.of("[ce]*.yaml", "*.yaml"), "to": "@artifact/"}
+	}
 	copies := []any{
-		doc{"from": "@repo/apps/" + name + "/**", "to": "@artifact/apps/" + name + "/"},
+		first,
 		doc{"from": "@repo/parts/" + name + "/**", "to": "@artifact/" + m.of("apps/"+name+"/", "parts/"+name+"/")},
 		doc{"from": "@repo/base/**", "to": "@artifact/base/"},
 		doc{"from": "@repo/components/**", "to": "@artifact/components/"},
+	}
+	if m.has("onto-directory", 4) {
+		m.yaml("more/"+name+".yaml", configMap("more-"+name, doc{"a": "b"}))
+		copies = append(copies, doc{"from": "@repo/more/" + name + ".yaml", "to": "@artifact/apps/" + name})
 	}
 	g := doc{"apiVersion": groupExtension + "/v1beta1", "kind": "ArtifactGenerator", "metadata": doc{"name": own, "namespace": "flux-system"},
 		"spec": doc{"sources": []any{doc{"alias": "repo", "kind": "GitRepository", "name": own + "-git"}}, "artifacts": []any{doc{"name": own, "copy": copies}}}}
@@ -517,6 +602,9 @@ func (m *maker) content(dir, name string) {
 	m.yaml(dir+"/cm.yaml", configMap("cm-"+name, doc{"a": "b"}))
 	if !m.one(2) {
 		return
+	}
+	if m.has("unlisted", 3) {
+		m.yaml(dir+"/extra.yaml", configMap("extra-"+name, doc{"a": "b"}))
 	}
 	k := doc{"resources": []any{"cm.yaml"}}
 	for range 1 + m.n(3) {
@@ -533,8 +621,8 @@ func (m *maker) content(dir, name string) {
 			m.put(dir+"/value"+n+".txt", "value\n")
 			k["configMapGenerator"] = append(anyOf(k["configMapGenerator"]), doc{"name": "gen" + n, "namespace": "flux-system", "files": []any{"value" + n + ".txt"}})
 		case "content-patch":
-			m.yaml(dir+"/patch"+n+".yaml", doc{"apiVersion": "v1", "kind": "ConfigMap", "metadata": doc{"name": "cm-" + name, "namespace": "flux-system"}, "data": doc{"p" + n: "x"}})
-			k["patches"] = append(anyOf(k["patches"]), doc{"path": "patch" + n + ".yaml"})
+			m.yaml(dir+"/patch"+n+".patch", doc{"apiVersion": "v1", "kind": "ConfigMap", "metadata": doc{"name": "cm-" + name, "namespace": "flux-system"}, "data": doc{"p" + n: "x"}})
+			k["patches"] = append(anyOf(k["patches"]), doc{"path": "patch" + n + ".patch"})
 		case "release":
 			m.helm(dir, n, k)
 		case "directories":
@@ -582,6 +670,12 @@ func (m *maker) helm(dir, n string, k doc) {
 // chart makes a chart in this repository.
 func (m *maker) chart(n string, spec doc) {
 	from := doc{"chart": "./charts/h" + n, "sourceRef": doc{"kind": "GitRepository", "name": "flux-system"}}
+	if m.has("chart-root", 12) {
+		from["chart"] = m.of("./", ".")
+		m.yaml("Chart.yaml", doc{"apiVersion": "v2", "name": "root", "version": "0.1.0"})
+		spec["chart"] = doc{"spec": from}
+		return
+	}
 	if m.has("values-files", 3) {
 		from["valuesFiles"] = []any{"./values/h" + n + ".yaml"}
 		m.put("values/h"+n+".yaml", "c: d\n")
