@@ -230,13 +230,19 @@ func TestAgainLooks(t *testing.T) {
 		"a file of a release's chart":     {"k/ks.yaml: " + fmt.Sprintf(ks, "b", "GitRepository") + release, "charts/c/Chart.yaml", "name: c"},
 		"what a source includes": {"k/ks.yaml: " + fmt.Sprintf(strings.Replace(ks, "url:", "include: [{repository: {name: t}, fromPath: x, toPath: y}], url:", 1), "y", "GitRepository") +
 			"---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: t, namespace: f}\nspec: {url: 'https://example.com/a', ref: {branch: c}}\n", "x/a.yaml", job},
-		"what is built elsewhere":         {"k/ks.yaml: " + fmt.Sprintf(ks, "y", "ExternalArtifact") + strings.Replace(copies, "to: '@artifact/'}", "to: '@artifact/'}, {from: '@r/b/**', to: '@artifact/y/b'}", 1), "x/y/kustomization.yaml", "resources: [b/b.yaml]"},
-		"a chart that a chart depends on": {"k/ks.yaml: " + fmt.Sprintf(ks, "b", "GitRepository") + release, "charts/c/Chart.yaml", "dependencies: [{name: d, repository: file://../../b}]"},
-		"submodules":                      {"k/ks.yaml: " + fmt.Sprintf(strings.Replace(ks, "url:", "recurseSubmodules: true, url:", 1), "b", "GitRepository"), ".gitmodules", "[submodule \"x\"]\npath = b/x"},
-		"values of a release":             {"k/ks.yaml: " + fmt.Sprintf(ks, "b", "GitRepository") + release, "v.txt", "a: b"},
+		"what is built elsewhere":            {"k/ks.yaml: " + fmt.Sprintf(ks, "y", "ExternalArtifact") + strings.Replace(copies, "to: '@artifact/'}", "to: '@artifact/'}, {from: '@r/b/**', to: '@artifact/y/b'}", 1), "x/y/kustomization.yaml", "resources: [b/b.yaml]"},
+		"a chart that a chart depends on":    {"k/ks.yaml: " + fmt.Sprintf(ks, "b", "GitRepository") + release, "charts/c/Chart.yaml", "dependencies: [{name: d, repository: file://../../b}]"},
+		"submodules":                         {"k/ks.yaml: " + fmt.Sprintf(strings.Replace(ks, "url:", "recurseSubmodules: true, url:", 1), "b", "GitRepository"), ".gitmodules", "[submodule \"x\"]\npath = b/x"},
+		"a directory whose list is left out": {"k/kustomization.yaml: resources: []\x00k/.sourceignore: kustomization.yaml", "k/a.yaml", job},
+		"what leaves a list out":             {"k/kustomization.yaml: resources: []\x00k/a.yaml: " + job, ".sourceignore", "kustomization.yaml"},
+		"values of a release":                {"k/ks.yaml: " + fmt.Sprintf(ks, "b", "GitRepository") + release, "v.txt", "a: b"},
 	} {
-		file, text, _ := strings.Cut(c.root, ": ")
-		before := files(map[string]string{file: text, "b/b.yaml": job})
+		tree := map[string]string{"b/b.yaml": job}
+		for root := range strings.SplitSeq(c.root, "\x00") {
+			file, text, _ := strings.Cut(root, ": ")
+			tree[file] = text
+		}
+		before := files(tree)
 		after := maps.Clone(before)
 		after[c.file] = &fstest.MapFile{Data: []byte(c.text), Mode: 0o644}
 		roots := []graph.Root{{Name: "k", Path: "k", URL: "https://example.com/a"}}

@@ -144,7 +144,7 @@ func (l *load) entry(dir string) []*doc {
 // manifests loads the YAML files of a directory without a kustomization.yaml, and what is below.
 func (l *load) manifests(dir string) []*doc {
 	t := l.walk.tree
-	if l.look(dir); !t.dirs[dir] || l.walk.spent(1, 0) {
+	if l.looked[dir] = true; !t.dirs[dir] || l.walk.spent(1, 0) {
 		return nil
 	}
 	l.ignores(dir, true)

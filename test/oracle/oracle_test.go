@@ -92,6 +92,9 @@ func (r *report) judge(t *testing.T, seed uint64) {
 		t.Errorf("seed %d: %s\n%s", seed, wrong, show(w))
 	}
 	r.count(j)
+	if len(j.late) > 0 { // found by a build alone
+		r.stats[fmt.Sprintf("seed %d: %s", seed, j.late[0].Message)]++
+	}
 	if len(found) == 0 {
 		return
 	}
