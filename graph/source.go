@@ -514,6 +514,13 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 		} else {
 			files = w.chartFiles(p, name)
 		}
+		files = slices.DeleteFunc(files, func(file string) bool { // of what is left out otherwise all counts
+			if !leftOut(file) {
+				return false
+			}
+			_, does := w.tree.leaves(sourceOf(p.source), file)
+			return does
+		})
 		if release.made.files = append(release.made.files, files...); w.spent(len(files)+len(name)>>4, 0) {
 			return
 		}

@@ -216,8 +216,9 @@ func TestSources(t *testing.T) {
 				"apps/r.yaml":           object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{chart: {spec: {chart: ./, sourceRef: {kind: GitRepository, name: flux-system}}}}"),
 				"Chart.yaml":            "name: root\n",
 				"templates/a.yaml":      configMap,
+				".github/a.yaml":        configMap,
 			},
-			map[string]string{"Chart.yaml": weekend, "templates/a.yaml": weekend},
+			map[string]string{"Chart.yaml": weekend, "templates/a.yaml": weekend, ".github/a.yaml": none},
 		},
 		"a chart of a windowed branch that no Flux Kustomization tracks": {
 			map[string]string{
