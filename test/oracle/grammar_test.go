@@ -200,6 +200,7 @@ type home struct {
 	files           []string // that the root's kustomization.yaml lists
 	list            doc      // that kustomization.yaml; nil: there is none
 	noun            int
+	ignore          string   // of its source
 	entries         []string // whose paths are their own
 }
 
@@ -239,7 +240,11 @@ func (m *maker) cluster(i int) {
 		m.put(m.of(".sourceignore", h.root+"/.sourceignore"), m.of("*.md\n", "docs/\n", "/README.md\n*.txt2\n"))
 	}
 	if len(h.list) == 2 && m.has("root-left-out", 3) { // nothing else is in it
-		m.put(h.root+"/.sourceignore", "/kustomization.yaml\n")
+		h.ignore = "/" + h.root + "/kustomization.*\n"
+		if m.one(2) {
+			m.put(h.root+"/.sourceignore", "/kustomization.yaml\n")
+			h.ignore = ""
+		}
 	}
 	m.finish(h)
 }
@@ -280,6 +285,9 @@ func (m *maker) finish(h *home) {
 	f.Hand = []string{file}
 	own, source := kustomization("flux-system", "./"+h.root, "flux-system"), git("flux-system", h.url, doc{"branch": mainBranch})
 	maps.Copy(own["spec"].(doc), spec)
+	if h.ignore != "" && h.style != nowhere { // nothing here says it otherwise
+		source["spec"].(doc)["ignore"] = h.ignore
+	}
 	switch h.style {
 	case gotkInside, gotkOutside:
 		m.yaml(file, source, own)

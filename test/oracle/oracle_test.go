@@ -19,6 +19,7 @@ var (
 	trees   = flag.Int("trees", 1000, "how many trees are drawn")
 	seed    = flag.Uint64("seed", 1, "the seed of the first")
 	leave   = flag.String("without", "", "features that no tree has, with commas between them: to leave out what is known to fail shows what else does")
+	with    = flag.String("with", "", "features of which each tree that is asked about has one, with commas between them: the others are drawn, too")
 	why     = flag.Bool("why", false, "count the errors of check by what they say")
 	skip    = flag.String("skip", "", "a regular expression of files that do not count: to leave out what is known to fail shows what else does")
 	keep    = flag.Int("keep", 1, "how many trees that fail are shown, of each cause")
@@ -79,6 +80,9 @@ type report struct {
 func (r *report) judge(t *testing.T, seed uint64) {
 	t.Helper()
 	w := draws(&draw{rnd: rand.New(rand.NewPCG(seed, 0))})
+	if *with != "" && !slices.ContainsFunc(w.features, func(f string) bool { return slices.Contains(strings.Split(*with, ","), f) }) {
+		return
+	}
 	j := newJudge(w)
 	switch {
 	case j.check.panics != "":
