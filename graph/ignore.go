@@ -119,15 +119,15 @@ func (l *load) has(file string) bool {
 	})
 }
 
-// ignores looks at the files that say what counts of a directory: in it, and above. Where it is read whole they are read, too.
-func (l *load) ignores(dir string, whole bool) {
+// ignores is the files that say what counts of a directory: in it, and above.
+func (l *load) ignores(dir string) (files []string) {
 	for ; ; dir = path.Dir(dir) {
 		file := path.Join(dir, SourceIgnore)
-		if l.look(file); whole && l.walk.tree.files[file] {
-			l.edge(file, "", "")
+		if l.look(file); l.walk.tree.files[file] {
+			files = append(files, file)
 		}
 		if dir == "." {
-			return
+			return files
 		}
 	}
 }

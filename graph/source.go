@@ -356,7 +356,7 @@ func (l *load) composed(k *Kustomization) []*doc {
 	l.parts = k.parts
 	for _, p := range k.parts {
 		l.looked[p.dir] = true // whatever stands there counts
-		l.ignores(p.dir, false)
+		l.ignores(p.dir)
 	}
 	var docs []*doc
 	listed := false

@@ -133,7 +133,7 @@ func (l *load) entry(dir string) []*doc {
 	if b == nil {
 		return l.manifests(dir)
 	}
-	l.ignores(dir, false)
+	l.ignores(dir)
 	out := l.unit(reference{}, dir, 0)
 	if dir != l.top && l.lacks(b.place.File) {
 		out = l.once(append(l.manifests(dir), out...))
@@ -147,7 +147,9 @@ func (l *load) manifests(dir string) []*doc {
 	if l.looked[dir] = true; !t.dirs[dir] || l.walk.spent(1, 0) {
 		return nil
 	}
-	l.ignores(dir, true)
+	for _, file := range l.ignores(dir) {
+		l.edge(file, "", "")
+	}
 	var out []*doc
 	for _, file := range t.inside[dir] {
 		switch {

@@ -371,6 +371,9 @@ func (m *maker) place(h *home) {
 		case form == "merge-key" && len(docs) == 1 && isFlux(docs[0]):
 			m.put(h.root+"/"+file+".yaml", merged(docs[0]))
 		default:
+			if meta := docs[0]["metadata"].(doc); m.one(60) && meta["annotations"] == nil { // more than is read of a document
+				meta["annotations"] = doc{"long": strings.Repeat("x", 300<<10)}
+			}
 			m.yaml(h.root+"/"+file+".yaml", docs...)
 		}
 		h.files = append(h.files, file+".yaml")
