@@ -137,12 +137,12 @@ func (t *Tree) copies(a *doc, sources map[string]Ref) []placed {
 		_, to, _ := strings.Cut(strings.TrimPrefix(c.text("to"), "@"), "/")
 		p := placed{of: sources[alias], from: Clean(from), to: Clean(to), partial: len(t.texts(c, "exclude")) > 0}
 		p.made = c.text("strategy") == "Merge" || c.text("strategy") == "Extract"
-		if !strings.ContainsAny(from, "*?[]") && !p.made {
+		if !strings.ContainsAny(from, "*?[]") {
 			p.single, p.into = true, to == "" || strings.HasSuffix(to, "/")
 			out = append(out, p)
 			continue
 		}
-		i := strings.IndexAny(from+"*", `*?[]{\`)
+		i := strings.IndexAny(from, `*?[]{\`)
 		if p.from = Clean(from[:strings.LastIndexByte(from[:i], '/')+1]); strings.TrimPrefix(from[i:], "**") != "" {
 			p.to, p.partial = path.Join(p.to, p.from), true // such a pattern keeps the directories
 		}
