@@ -377,7 +377,7 @@ func (l *load) applied(dir string, k *Kustomization) []*doc {
 		l.top, l.with = dir, b.and(adds)
 		docs = append(docs, l.entry(dir)...)
 	}
-	return l.certain(docs, dir, k)
+	return l.certain(l.once(docs), dir, k)
 }
 
 // adds is what a Flux Kustomization adds to a kustomization.yaml.

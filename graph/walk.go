@@ -561,7 +561,7 @@ func (l *load) carried(n opaque, docs []*doc) []Place {
 		if n.from == (Target{}) || !(opaque{targets: []Target{n.from}}).fits(d) || l.walk.spent(1, 0) {
 			continue
 		}
-		if out = append(out, d.place); d.made != nil {
+		if out = append(append(out, d.place), d.patched...); d.made != nil {
 			for _, file := range d.made.files {
 				out = append(out, Place{file, 1})
 			}

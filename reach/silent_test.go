@@ -116,6 +116,8 @@ func TestMadeElsewhere(t *testing.T) {
 		"what a ResourceSet may lead to":  {held + sets + "-- tenants/a.yaml --\n" + strings.Replace(configMap, "name: cm", "name: vars", 1), "tenants/a.yaml", "weekend"},
 		"a ResourceSet, of what is there": {listed("") + sets, "live/set.yaml", "-"},
 		"a replacement":                   {listed(replace("{kind: ConfigMap, name: src, fieldPath: data.X}")), "clusters/prod/src.yaml", "weekend"},
+		"a patch of what a replacement takes": {listed(replace("{kind: ConfigMap, name: src, fieldPath: data.X}") + "patches: [{path: p.yaml}]\n-- clusters/prod/p.yaml --\n" +
+			strings.Replace(configMap, "name: cm", "name: src, namespace: flux-system", 1) + "data: {X: z}\n"), "clusters/prod/p.yaml", "weekend"},
 		"a replacement of something else": {listed(replace("{kind: ConfigMap, name: src, fieldPath: data.X}")), "clusters/prod/other.yaml", "-"},
 		"a replacement out of anything":   {listed(replace("{kind: Deployment, name: src, fieldPath: data.X}")), "clusters/prod/other.yaml", "weekend"},
 		"replacements in a file":          {listed("replacements: [{path: r.yaml}]\n-- clusters/prod/r.yaml --\n- {source: {kind: Deployment, name: src}, targets: [{select: {kind: ConfigMap}, fieldPaths: [data.X]}]}\n"), "clusters/prod/other.yaml", "weekend"},
