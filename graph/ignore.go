@@ -89,6 +89,16 @@ func (t *Tree) listed(dir string) Ignores {
 	return i
 }
 
+// ignores reports whether files of the tree leave something out of what stands in a directory.
+func (t *Tree) ignores(dir string) bool {
+	for at := dir; ; at = path.Dir(at) {
+		if t.watch.look(path.Join(at, SourceIgnore), false); at == "." {
+			i := t.listed(dir)
+			return i.cut || len(i.patterns) > len(ignoresByDefault.patterns)
+		}
+	}
+}
+
 // leaves reports whether a source may leave a file of the tree out, and whether it does. What one copies from another one says nothing of what is left out there.
 func (t *Tree) leaves(s *Source, file string) (may, does bool) {
 	i, sparse := t.listed(path.Dir(file)), false

@@ -229,7 +229,8 @@ func (w *walk) parts(c *Cluster, r Ref, s *thing, open []*thing) []piece {
 				continue
 			}
 			rest := q.at
-			q.at, q.partial, q.made = Clean(path.Join(w.tree.place(p, q), rest)), q.partial || p.partial || s.source.leaves(), q.made || p.made
+			q.at, q.made = Clean(path.Join(w.tree.place(p, q), rest)), q.made || p.made
+			q.partial = q.partial || p.partial || s.source != nil && (s.source.leaves() || w.tree.ignores(q.at))
 			out = append(out, q)
 			if p.single && !p.into && rest == "." && w.tree.files[q.dir] { // there may be a directory of that name by then
 				q.at = path.Join(q.at, path.Base("/"+p.from))

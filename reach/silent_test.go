@@ -41,6 +41,8 @@ func TestNeverSilent(t *testing.T) {
 		"sparseCheckout with all of it": {held + own(", sparseCheckout: [apps]") + listed, "apps/b.yaml", "-"},
 		"what a source that includes leaves out": {held + own(", ignore: kustomization.yaml, include: [{repository: {name: flux-system}, fromPath: lib, toPath: apps}]") +
 			strings.ReplaceAll(listed, "apps/", "lib/"), "lib/b.yaml", "weekend"},
+		"what lies where a source includes": {held + own(", include: [{repository: {name: flux-system}, fromPath: lib, toPath: apps/lib}]") + "-- apps/.sourceignore --\nkustomization.yaml\n" +
+			strings.ReplaceAll(listed, "apps/", "lib/"), "lib/b.yaml", "weekend"},
 		"an included source leaves out": {held + own(", include: [{repository: {name: lib}, fromPath: lib, toPath: apps}]") +
 			sourceObject("GitRepository", "lib", "{"+fleet+", ref: {branch: main}, ignore: kustomization.yaml}") + strings.ReplaceAll(listed, "apps/", "lib/"), "lib/b.yaml", "weekend"},
 		"exclude":                          {artifact(`{from: "@repo/apps/**", to: "@artifact/apps/", exclude: [kustomization.yaml]}`) + listed, "apps/b.yaml", "weekend"},

@@ -727,18 +727,18 @@ func (m *maker) mend(h *home, k doc, docs []doc) {
 	case choice == "parent":
 		m.parent(h, k)
 	case choice == "transformer":
-		spec["path"] = "./wrong"
+		spec["path"] = m.wrong()
 		file := fmt.Sprintf("transformer%d.yaml", m.id())
 		m.yaml(h.root+"/transformers/"+file, doc{"apiVersion": "builtin", "kind": "PatchTransformer", "metadata": doc{"name": "fix-" + name}, "target": target,
 			"patch": yamlText([]any{doc{"op": "replace", "path": "/spec/path", "value": dir}})})
 		h.list["transformers"] = append(anyOf(h.list["transformers"]), "transformers/"+file)
 	case choice == "legacy-merge":
-		spec["path"] = "./wrong"
+		spec["path"] = m.wrong()
 		file := fmt.Sprintf("patch%d.yaml", m.id())
 		m.yaml(h.root+"/"+file, patch(dir))
 		h.list["patchesStrategicMerge"] = append(anyOf(h.list["patchesStrategicMerge"]), file)
 	case choice == "legacy-json":
-		spec["path"] = "./wrong"
+		spec["path"] = m.wrong()
 		file := fmt.Sprintf("patch%d.json", m.id())
 		m.put(h.root+"/"+file, text([]any{doc{"op": "replace", "path": "/spec/path", "value": dir}})+"\n")
 		h.list["patchesJson6902"] = append(anyOf(h.list["patchesJson6902"]), doc{"path": file,
@@ -747,31 +747,31 @@ func (m *maker) mend(h *home, k doc, docs []doc) {
 		spec["path"] = "./apps/${" + "DIR" + fmt.Sprint(h.noun) + "}"
 		h.vars["DIR"+fmt.Sprint(h.noun)] = strings.TrimPrefix(dir, "./apps/")
 	case choice == "root-patch":
-		spec["path"] = "./wrong"
+		spec["path"] = m.wrong()
 		h.patches = append(h.patches, doc{"target": target, "patch": yamlText(patch(dir))})
 	case choice == "root-json":
-		spec["path"] = "./wrong"
+		spec["path"] = m.wrong()
 		h.patches = append(h.patches, doc{"target": target, "patch": yamlText([]any{doc{"op": "replace", "path": "/spec/path", "value": dir}})})
 	case choice == "substitute-from":
 		m.valued(h, k)
 	case choice == "patch":
-		spec["path"] = "./wrong"
+		spec["path"] = m.wrong()
 		add(doc{"patch": yamlText(patch(dir))})
 	case choice == "patch-file":
-		spec["path"] = "./wrong"
+		spec["path"] = m.wrong()
 		file := fmt.Sprintf("patch%d.yaml", m.id())
 		m.yaml(h.root+"/"+file, patch(dir))
 		add(doc{"path": file, "target": target})
 	case choice == "json-copy":
 		k["metadata"].(doc)["annotations"] = doc{"path": dir}
-		spec["path"] = "./wrong"
+		spec["path"] = m.wrong()
 		add(doc{"target": target, "patch": yamlText([]any{doc{"op": m.of("copy", "move"), "from": "/metadata/annotations/path", "path": "/spec/path"}})})
 	case choice == "label":
-		spec["path"] = "./wrong"
+		spec["path"] = m.wrong()
 		k["metadata"].(doc)["labels"] = doc{"app": name}
 		add(doc{"target": doc{"kind": "Kustomization", "labelSelector": "app=" + name}, "patch": yamlText(patch(dir))})
 	case choice == "component":
-		spec["path"] = "./wrong"
+		spec["path"] = m.wrong()
 		file := "component" + fmt.Sprint(m.id())
 		m.yaml("components/"+file+"/kustomization.yaml", doc{"apiVersion": "kustomize.config.k8s.io/v1alpha1", "kind": "Component",
 			"patches": []any{doc{"target": target, "patch": yamlText(patch(dir))}}})
@@ -779,7 +779,7 @@ func (m *maker) mend(h *home, k doc, docs []doc) {
 	case choice == "nested":
 		m.nested(h, k, add)
 	case choice == "replacement":
-		spec["path"] = "./wrong"
+		spec["path"] = m.wrong()
 		h.defs = append(h.defs, configMap("paths-"+name, doc{"path": dir}))
 		h.list["replacements"] = append(anyOf(h.list["replacements"]), doc{
 			"source":  doc{"kind": "ConfigMap", "name": "paths-" + name, "fieldPath": "data.path"},
@@ -796,6 +796,14 @@ func (m *maker) mend(h *home, k doc, docs []doc) {
 		m.put(h.root+"/"+file, yamlText([]any{doc{"op": "replace", "path": "/spec/sourceRef", "value": ref}}))
 		add(doc{"path": file, "target": target})
 	}
+}
+
+// wrong is a path that something puts right. Where it is a directory, nothing else says that it is wrong.
+func (m *maker) wrong() string {
+	if m.one(2) {
+		m.yaml("wrong/cm.yaml", configMap("wrong", doc{"a": "b"}))
+	}
+	return "./wrong"
 }
 
 // up leads from a directory to the root of the repository.
@@ -850,7 +858,7 @@ func (m *maker) nested(h *home, k doc, add func(doc)) {
 	dir := textOf(k["spec"].(doc)["path"])
 	child := doc(maps.Clone(k))
 	spec := maps.Clone(k["spec"].(doc))
-	spec["path"] = "./wrong"
+	spec["path"] = m.wrong()
 	child["spec"] = spec
 	m.yaml("defs/d"+n+"/ks.yaml", child)
 	list := doc{"resources": []any{"ks.yaml"}}

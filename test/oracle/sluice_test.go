@@ -127,7 +127,7 @@ func (c checked) whole() []config.Finding {
 	var out []reach.Build
 	var asked []build.Entry
 	for _, e := range reach.New(c.policy, c.clusters).Entries() {
-		if !e.Guessed() && !strings.Contains(e.Path(), "${") {
+		if !e.Guessed() && !e.Apart() && !strings.Contains(e.Path(), "${") {
 			out, asked = append(out, reach.Build{Entry: e}), append(asked, build.NewEntry(e))
 		}
 	}
@@ -136,7 +136,7 @@ func (c checked) whole() []config.Finding {
 		return []config.Finding{{Code: "builds", Message: err.Error()}}
 	}
 	for i, r := range results {
-		out[i].Err, out[i].Remote = r.Err, r.Remote
+		out[i].Err, out[i].Remote = r.Err, r.Remote || out[i].Entry.Foreign()
 		for _, o := range r.Objects {
 			out[i].Objects = append(out[i].Objects, reach.Object(o))
 		}
