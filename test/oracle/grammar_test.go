@@ -498,7 +498,9 @@ func (m *maker) vars(h *home, k doc, dir, name string) {
 		m.yaml(h.root+"/generators/vars"+n+".yaml", generator)
 		h.list["generators"] = append(anyOf(h.list["generators"]), "generators/vars"+n+".yaml")
 	case "vars-replacement":
-		h.defs = append(h.defs, values, doc{"apiVersion": "v1", "kind": m.of("ConfigMap", "Service"), "metadata": doc{"name": "from" + n, "namespace": "flux-system"}, "data": doc{"X": "two"}})
+		h.defs = append(h.defs, values)
+		h.files = append(h.files, "from"+n+".yaml")
+		m.yaml(h.root+"/from"+n+".yaml", doc{"apiVersion": "v1", "kind": m.of("ConfigMap", "Service"), "metadata": doc{"name": "from" + n, "namespace": "flux-system"}, "data": doc{"X": "two"}})
 		h.list["replacements"] = append(anyOf(h.list["replacements"]), doc{
 			"source":  doc{"name": "from" + n, "fieldPath": "data.X"},
 			"targets": []any{doc{"select": doc{"kind": "ConfigMap", "name": "vars" + n}, "fieldPaths": []any{"data.X"}}},
