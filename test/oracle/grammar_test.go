@@ -201,6 +201,7 @@ type home struct {
 	list            doc      // that kustomization.yaml; nil: there is none
 	noun            int
 	ignore          string   // of its source
+	leftOut         bool     // its list is left out
 	entries         []string // whose paths are their own
 }
 
@@ -240,9 +241,10 @@ func (m *maker) cluster(i int) {
 		m.put(m.of(".sourceignore", h.root+"/.sourceignore"), m.of("*.md\n", "docs/\n", "/README.md\n*.txt2\n"))
 	}
 	if len(h.list) == 2 && m.has("root-left-out", 3) { // nothing else is in it
-		h.ignore = "/" + h.root + "/kustomization.*\n"
-		if m.one(2) {
-			m.put(h.root+"/.sourceignore", "/kustomization.yaml\n")
+		h.leftOut = true
+		h.ignore = "/" + h.root + "/[kK]ustomization*\n"
+		if h.style == nowhere || m.one(2) { // nothing in the repository says what such a source leaves out
+			m.put(h.root+"/.sourceignore", "/[kK]ustomization*\n")
 			h.ignore = ""
 		}
 	}
@@ -285,7 +287,7 @@ func (m *maker) finish(h *home) {
 	f.Hand = []string{file}
 	own, source := kustomization("flux-system", "./"+h.root, "flux-system"), git("flux-system", h.url, doc{"branch": mainBranch})
 	maps.Copy(own["spec"].(doc), spec)
-	if h.ignore != "" && h.style != nowhere { // nothing here says it otherwise
+	if h.ignore != "" {
 		source["spec"].(doc)["ignore"] = h.ignore
 	}
 	switch h.style {
@@ -312,6 +314,9 @@ func (m *maker) finish(h *home) {
 	m.named = append(m.named, fmt.Sprintf("{name: %s, path: %s, branch: main%s}", h.name, h.root, url))
 	if h.list != nil {
 		h.list["resources"] = toAny(h.files)
+		if h.leftOut { // so that what it does not name counts as well
+			h.list["resources"] = toAny(h.files[1:])
+		}
 		m.yaml(h.root+"/"+m.of("kustomization.yaml", "kustomization.yaml", "kustomization.yml", "Kustomization"), h.list)
 	}
 	m.facts = append(m.facts, f)
