@@ -16,9 +16,9 @@ const (
 )
 
 // limits is the meter of one installation, in the words of requests and their errors.
-type limits struct{ *budget.Meter }
+type limits struct{ *budget.Installation }
 
-func newLimits(pace int) limits { return limits{budget.NewMeter(pace)} }
+func newLimits(pace int) limits { return limits{budget.NewInstallation(pace)} }
 
 // reserve waits for the turn of a request, or gives Limited at once if that would take too long. What it costs of the hour is kept for it
 // until Land is called.

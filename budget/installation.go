@@ -26,8 +26,8 @@ type Price struct {
 // waits reports whether a request is paid from the part of REST's pace that is spent evenly.
 func (p Price) waits() bool { return p.Of == REST && p.Class < Opening }
 
-// Meter is what one installation may send, and since when it may send nothing. It is safe for concurrent use.
-type Meter struct {
+// Installation is what one installation may send, and since when it may send nothing. It is safe for concurrent use.
+type Installation struct {
 	mu      sync.Mutex
 	paces   [Accounts]*Window // by the minute
 	even    *bucket           // of REST, for what waits for openings; nil: no pace
@@ -38,9 +38,9 @@ type Meter struct {
 	costs   map[string]int      // what the last query of each kind cost of the hour
 }
 
-// NewMeter gives one that has spent nothing, at a pace of so many points of REST a minute; 0: none.
-func NewMeter(pace int) *Meter {
-	m := &Meter{costs: map[string]int{}}
+// NewInstallation gives one that has spent nothing, at a pace of so many points of REST a minute; 0: none.
+func NewInstallation(pace int) *Installation {
+	m := &Installation{costs: map[string]int{}}
 	if pace > 0 {
 		m.paces[REST] = NewWindow(float64(pace), time.Minute)
 		m.even = newMinute(float64(pace) * Event.pace())
@@ -63,7 +63,7 @@ const (
 
 // Reserve gives how long a request waits for its turn, of which it counts as sent then; else until when, and why, it may not be sent. What it
 // costs of the hour is kept for it until Land is called.
-func (m *Meter) Reserve(p Price, now time.Time) (wait time.Duration, until time.Time, cause Cause) {
+func (m *Installation) Reserve(p Price, now time.Time) (wait time.Duration, until time.Time, cause Cause) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	wait, until, cause = m.turn(p, now)
@@ -85,7 +85,7 @@ func (m *Meter) Reserve(p Price, now time.Time) (wait time.Duration, until time.
 }
 
 // turn is how long a request waits for its turn.
-func (m *Meter) turn(p Price, now time.Time) (time.Duration, time.Time, Cause) {
+func (m *Installation) turn(p Price, now time.Time) (time.Duration, time.Time, Cause) {
 	if until := m.until[p.Of]; now.Before(until) {
 		return 0, until, GitHubs
 	}
@@ -110,28 +110,28 @@ func (m *Meter) turn(p Price, now time.Time) (time.Duration, time.Time, Cause) {
 }
 
 // Land ends what is kept for a request.
-func (m *Meter) Land(p Price) {
+func (m *Installation) Land(p Price) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.hours[p.Of].flying -= p.Hour
 }
 
 // Cost is what a query of a kind costs of the hour, as the last one showed.
-func (m *Meter) Cost(kind string) int {
+func (m *Installation) Cost(kind string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return max(m.costs[kind], 1)
 }
 
 // Learn notes what a query of a kind cost.
-func (m *Meter) Learn(kind string, cost int) {
+func (m *Installation) Learn(kind string, cost int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.costs[kind] = cost
 }
 
 // Hear learns from an answer, and gives until when nothing may be sent from its account: zero, unless the answer is a limit.
-func (m *Meter) Hear(a Answer, now time.Time) time.Time {
+func (m *Installation) Hear(a Answer, now time.Time) time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if named := a.Header.Get("X-RateLimit-Resource"); named == resources[a.Of] || named == "" { // others are of no concern to us
@@ -153,7 +153,7 @@ func (m *Meter) Hear(a Answer, now time.Time) time.Time {
 }
 
 // end is when a limit ends: as the answer says, or a pause that doubles each time.
-func (m *Meter) end(a Answer, now time.Time) time.Time {
+func (m *Installation) end(a Answer, now time.Time) time.Time {
 	wait, ok := a.named(now)
 	if !ok {
 		wait = min(minPause<<min(m.strikes, 10), maxPause)
@@ -163,21 +163,21 @@ func (m *Meter) end(a Answer, now time.Time) time.Time {
 }
 
 // Quotas gives what is left by GitHub's last word, less what is under way.
-func (m *Meter) Quotas(now time.Time) Quotas {
+func (m *Installation) Quotas(now time.Time) Quotas {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return Quotas{REST: m.hours[REST].Quota(now), GraphQL: m.hours[GraphQL].Quota(now), Content: m.content.Quota(now)}
 }
 
 // Hold keeps so much of an account's present hour for debts: nothing else takes it.
-func (m *Meter) Hold(of Account, n int) {
+func (m *Installation) Hold(of Account, n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.hours[of].held = n
 }
 
 // Spent is how many of an account's points of a minute are spent.
-func (m *Meter) Spent(of Account, now time.Time) float64 {
+func (m *Installation) Spent(of Account, now time.Time) float64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.paces[of].Spent(now)
