@@ -10,14 +10,14 @@ import (
 	"github.com/sluicegate/sluice/standin"
 )
 
-// rulesOn commits the file to a branch; "" deletes it.
-func (w *world) rulesOn(branch, text string) string {
+// rulesOnMain commits the file to the default branch; "" deletes it.
+func (w *world) rulesOnMain(text string) string {
 	w.Helper()
 	c := standin.Change{Write: map[string]string{config.File: text}}
 	if text == "" {
 		c = standin.Change{Delete: []string{config.File}}
 	}
-	sha, err := w.r.Commit(branch, c)
+	sha, err := w.r.Commit("main", c)
 	w.must(err)
 	return sha
 }
@@ -47,7 +47,7 @@ func rosterNames(s plan.Snapshot) string {
 // known, of a file that was deleted at the price of one request for each new tip. While the file can be read nothing more is asked.
 func TestRosterOfAnOlderFile(t *testing.T) {
 	w := newWindowed(t, "none", "rw/gone")
-	w.rulesOn("main", windowedText("none", "rw/a", "rw/b"))
+	w.rulesOnMain(windowedText("none", "rw/a", "rw/b"))
 	w.put("rw/a", w.r.Tip("main"))
 	w.into("rw/a", "change")
 	w.look(Ask{})
@@ -58,9 +58,9 @@ func TestRosterOfAnOlderFile(t *testing.T) {
 	seen := s.Roster()
 	w.put("old", w.r.Tip("main"))
 	for name, damage := range map[string]func(){
-		"invalid":       func() { w.rulesOn("main", "version: 7\n") },
-		"invalid again": func() { w.rulesOn("main", "version: 8\n") },
-		"deleted":       func() { w.rulesOn("main", "") },
+		"invalid":       func() { w.rulesOnMain("version: 7\n") },
+		"invalid again": func() { w.rulesOnMain("version: 8\n") },
+		"deleted":       func() { w.rulesOnMain("") },
 		"a symbolic link": func() {
 			_, err := w.r.Commit("main", standin.Change{Link: map[string]string{config.File: "README.md"}})
 			w.must(err)
@@ -95,7 +95,7 @@ func TestRosterOfAnOlderFile(t *testing.T) {
 func TestRosterIsNotAskedForInVain(t *testing.T) {
 	w := newWindowed(t, "none", "rw/a")
 	first := w.r.Tip("main")
-	w.rulesOn("main", "")
+	w.rulesOnMain("")
 	w.put("bare", w.r.Tip("main"))
 	w.into("bare", "change")
 	w.open("other", "x")
