@@ -116,7 +116,7 @@ func (l *observation) base(name plan.Branch, raw *rawBase) plan.Base {
 	}
 	if e := raw.Target.File; e != nil {
 		b.File = plan.SHA(e.Oid)
-		p := l.f.policy(*e)
+		p := l.policy(*e)
 		b.Policy, b.Findings = p.policy, p.findings
 	}
 	return b
@@ -124,27 +124,27 @@ func (l *observation) base(name plan.Branch, raw *rawBase) plan.Base {
 
 // policy is what a tip's entry for the file says. What stands at the path and is no plain text of bearable size is an
 // invalid file, never an absent one.
-func (f *Forge) policy(e rawEntry) rulesFile {
+func (l *observation) policy(e rawEntry) rulesFile {
 	if e.Type != "blob" || !regular(e.Mode) {
 		return refused(codeNotAFile, sayNotAFile)
 	}
-	return f.parse(e.Object, plan.SHA(e.Oid))
+	return l.parse(e.Object, plan.SHA(e.Oid))
 }
 
 // regular reports whether a mode is a plain file's, executable or not, rather than a symbolic link's or a submodule's.
 func regular(mode int) bool { return mode&0o170000 == 0o100000 }
 
-// parse is what an object's text says, parsed once for each blob.
-func (f *Forge) parse(o *rawObject, blob plan.SHA) rulesFile {
+// parse is what an object's text says, parsed once for each blob of a repository: whoever fills one repository's part keeps no other from its own.
+func (l *observation) parse(o *rawObject, blob plan.SHA) rulesFile {
 	if refusal, bad := unparsable(o); bad {
 		return refusal
 	}
-	if p, ok := keptPolicies.get(f.memory.ofAll(), blob); ok {
+	if p, ok := keptPolicies.get(l.memory, blob); ok {
 		return p
 	}
 	var p rulesFile
 	p.policy, p.findings = config.Parse([]byte(*o.Text))
-	keptPolicies.put(f.memory.ofAll(), blob, p)
+	keptPolicies.put(l.memory, blob, p)
 	return p
 }
 

@@ -84,6 +84,9 @@ func (l *observation) addMoved(ctx context.Context, s *plan.Snapshot) error {
 
 // listedAt reports whether a pull request's details were read beside a tip of its base, or proved to be as if they were.
 func (l *observation) listedAt(number int, tip plan.SHA) bool {
+	if h := l.history(l.raws[number]); !h.complete || len(h.boundary) != 1 || h.boundary[0] != tip {
+		return false
+	}
 	if l.raws[number].fresh {
 		return true
 	}

@@ -121,5 +121,5 @@ func (l *observation) changedPaths(ctx context.Context, from, to plan.SHA) (map[
 // A comparison lists at most 300, on its first page, and does not say that there are more.
 func comparedFiles(c *github.CommitsComparison, head plan.SHA) (files []plan.File, complete bool) {
 	files, complete = restFiles(c.Files, head)
-	return files, complete && len(files) < maxCompared && !renamesWithoutOld(files) && distinct(files)
+	return files, complete && c.Files != nil && len(files) < maxCompared && !renamesWithoutOld(files) && distinct(files)
 }

@@ -8,15 +8,24 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// While the default branch's file is missing or invalid, which branches are windowed is what its newest readable version says: that is the
-// store's to know (Ask.Roster). Where the store knows of none, a branch that never had a file names none; of any other it is not known, and
-// whoever decides fails closed.
+// While the default branch's file is missing or invalid, which branches are windowed is what its newest readable version says. What that says is the store's to
+// know (Ask.Roster), and that it is the newest is the history's: the store may be older, after an outage or from a backup. A branch that never had a file names none;
+// of any other it is not known, and whoever decides fails closed.
 
 type rawPast struct {
 	Oid     string
 	Line    *connection[struct{ File *rawEntry }]
-	Changes *connection[struct{ Oid string }]
+	Changes *connection[struct{ File *rawEntry }]
 }
+
+// past is what the history of a branch says of the file.
+type past struct {
+	never    bool       // none of its versions is known
+	versions []plan.SHA // the newest first, by blob; "": it was deleted
+}
+
+// versionsMost is how many of the file's newest versions are compared with the store's: with more of them that nobody can read it is not known which counts.
+const versionsMost = 20
 
 // addRoster fills in which branches are windowed where the file at the default branch's tip does not say it, and some other base has a
 // file of its own: a base without one is silent in any case.
@@ -25,16 +34,18 @@ func (l *observation) addRoster(ctx context.Context, s *plan.Snapshot) error {
 	if !ok || home.Policy != nil || !othersHaveFiles(s) {
 		return nil
 	}
-	if home.Last = l.ask.Roster; !home.Last.Known && home.File == "" {
-		never, err := l.neverHadFile(ctx, home.Tip)
-		switch {
-		case err == nil:
-			home.Last = plan.Roster{Known: never}
-		case endsLook(ctx, err):
-			return fmt.Errorf("read the history of the file: %w", err)
-		default:
-			l.log.Warn("the history of the file could not be read", "error", err)
+	past, err := l.pastOf(ctx, home.Tip)
+	switch {
+	case err == nil && past.never && home.File == "":
+		if home.Last = l.ask.Roster; !home.Last.Known {
+			home.Last = plan.Roster{Known: true}
 		}
+	case err == nil && l.newest(past, home.File):
+		home.Last = l.ask.Roster
+	case endsLook(ctx, err):
+		return fmt.Errorf("read the history of the file: %w", err)
+	case err != nil:
+		l.log.Warn("the history of the file could not be read", "error", err)
 	}
 	s.Bases[s.Default] = home
 	return nil
@@ -49,33 +60,52 @@ func othersHaveFiles(s *plan.Snapshot) bool {
 	return false
 }
 
-// neverHadFile reports whether no version of the file is known of a branch: git's log of it is empty, and so is the newest commits' place
-// for it, whichever line they came by. It is asked once for each tip.
-func (l *observation) neverHadFile(ctx context.Context, tip plan.SHA) (bool, error) {
-	if never, known := keptFileless.get(l.memory, tip); known {
-		return never, nil
+// newest reports whether the version that the store knows is the newest that can be read: those since are deleted, or known to be broken.
+func (l *observation) newest(p past, own plan.SHA) bool {
+	for _, v := range p.versions {
+		if l.ask.Roster.Known && v == l.ask.Roster.File {
+			return true
+		}
+		if read, known := keptPolicies.get(l.memory, v); v != "" && v != own && (!known || read.policy != nil) {
+			return false
+		}
+	}
+	return false
+}
+
+// pastOf reads what git's log of the file says, and the newest commits' place for it, whichever line they came by. It is asked once for each tip.
+func (l *observation) pastOf(ctx context.Context, tip plan.SHA) (past, error) {
+	if p, known := keptPast.get(l.memory, tip); known {
+		return p, nil
 	}
 	var answer struct{ Object *rawPast }
 	if err := l.more(ctx, pastQuery(l.repo.Owner, l.repo.Name, tip), &answer); err != nil {
-		return false, err
+		return past{}, err
 	}
 	o := answer.Object
 	if o == nil || plan.SHA(o.Oid) != tip || o.Line == nil || len(o.Line.Nodes) == 0 || o.Changes == nil || o.Changes.Nodes == nil {
-		return false, transient(wordEmpty, nil)
+		return past{}, transient(wordEmpty, nil)
 	}
-	never := len(o.Changes.Nodes) == 0
+	p := past{never: len(o.Changes.Nodes) == 0}
 	for _, commit := range o.Line.Nodes {
-		never = never && commit.File == nil
+		p.never = p.never && commit.File == nil
 	}
-	keptFileless.put(l.memory, tip, never)
-	return never, nil
+	for _, commit := range o.Changes.Nodes {
+		var blob plan.SHA
+		if commit.File != nil {
+			blob = plan.SHA(commit.File.Oid)
+		}
+		p.versions = append(p.versions, blob)
+	}
+	keptPast.put(l.memory, tip, p)
+	return p, nil
 }
 
-// pastQuery asks which of the newest commits that can be reached from one have the file, and whether any touched it.
+// pastQuery asks which of the newest commits that can be reached from one have the file, and which versions of it there were.
 func pastQuery(owner, name string, at plan.SHA) *query {
 	q := newQuery("past", owner, name)
 	v := q.let("at", "GitObjectID!", string(at))
 	q.add("object(oid: %s) { ... on Commit { oid line: history(first: %d) { nodes { file(path: %q) { oid } } }"+
-		" changes: history(first: 1, path: %q) { nodes { oid } } } }", v, linePage, config.File, config.File)
+		" changes: history(first: %d, path: %q) { nodes { file(path: %q) { oid } } } } }", v, linePage, config.File, versionsMost, config.File, config.File)
 	return q
 }

@@ -160,7 +160,7 @@ func shortestCutoff(asks []demand) time.Duration {
 func (j *judge) merge(d *pullCase) plan.Action {
 	required, _ := d.base.Enforced(d.pull.Base, j.s.App)
 	debt := d.debt()
-	if d.isGreen() == 1 {
+	if d.isGreen() == 1 && !j.endsSooner(debt) {
 		j.standing = append(j.standing, debt)
 	}
 	return plan.Merge{
@@ -179,6 +179,14 @@ func (j *judge) merge(d *pullCase) plan.Action {
 		Statuses:     d.pull.Statuses,
 		Debt:         debt,
 	}
+}
+
+// endsSooner reports whether what is recorded where a merge leaves the success that stands ends sooner than it has to: as when a crash came between the two. It is the merge
+// that sets it back.
+func (j *judge) endsSooner(debt plan.Debt) bool {
+	return slices.ContainsFunc(j.s.Debts, func(have plan.Debt) bool {
+		return plan.PlaceOf(have.SHA, have.Context) == plan.PlaceOf(debt.SHA, debt.Context) && have.Sooner(debt)
+	})
 }
 
 func (d *pullCase) releasePin() plan.Pin {

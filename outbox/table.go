@@ -252,7 +252,7 @@ func (q *queue) next(now clock.Instant, a Allowance, opening int) (begin []*Writ
 		case w.Old(now):
 			f.asked = max(now.Tick, 1)
 			until = min(until, f.asked+readPatience+1)
-			stale = append(stale, Stale{w.Repo, f.soon(at, max(1, (a.Ahead+opening-1)/opening))})
+			stale = append(stale, Stale{w.Repo, f.soon(at, max(1, a.Ahead/opening+min(1, a.Ahead%opening)))})
 			q.turns[c].pass(f)
 		default:
 			if c == Tells {

@@ -3,6 +3,7 @@ package outbox
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -451,4 +452,28 @@ func (w *tableWorld) end(i int) {
 		w.t.Fatalf("settled: %v, and something is left: %v", settled, left)
 	}
 	w.table.End(x, err)
+}
+
+// TestTableReadsAheadWithoutAPace: where nothing is paced all that waits is read again at once, of however many repositories.
+func TestTableReadsAheadWithoutAPace(t *testing.T) {
+	table := NewTable()
+	for r := range 2 {
+		var some []*Write
+		for n := range 300 {
+			w := merging(tableRepo(r+1), n+1)
+			w.Before = noon(10)
+			some = append(some, w)
+		}
+		table.Replace(tableRepo(r+1), 1, everything, some)
+	}
+	most := Allowance{Opens: true, Content: math.MaxInt, Ahead: math.MaxInt, Again: clock.Never, Tells: math.MaxInt, TellsAgain: clock.Never}
+	_, stale, _ := table.Next(noon(20), func(int64, int) Allowance { return most })
+	for _, s := range stale {
+		if len(s.Writes) != 300 {
+			t.Errorf("%d are read again", len(s.Writes))
+		}
+	}
+	if len(stale) != 2 {
+		t.Errorf("%d repositories are read again", len(stale))
+	}
 }

@@ -463,7 +463,8 @@ func (m *maker) leave(docs []doc, dir, name string) {
 		spec["ignore"] = m.of("/apps/**/kustomization.yaml\n", "/"+dir+"/kustomization.yaml\n", "/*\n!/apps\n!/base\n!/components\n!/shared\n")
 	case len(docs) > 1: // it includes another one
 	case m.has("sparse", 6):
-		spec["sparseCheckout"] = append([][]any{{dir}, {dir + "/c", dir + "/extra"}, {dir + "/cm.yaml"}}[m.n(3)], "base", "components")
+		only := [][]any{{dir}, {dir + "/c", dir + "/extra"}, {dir + "/cm.yaml"}}[m.n(3)]
+		spec["sparseCheckout"] = append(only, "base", "components")
 	case m.has("submodule", 6):
 		spec["recurseSubmodules"] = true
 		module := "vendor/" + name
