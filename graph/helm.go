@@ -75,7 +75,7 @@ func (t *Tree) thing(d *doc, object Object) *thing {
 			r := ref(d, n)
 			out.uses = append(out.uses, use{ref: Ref{r.Kind, "", r.Name}, role: roleValues})
 		}
-		out.uses = append(out.uses, t.secretUses(d, at(d.node, "spec", "chart"))...)
+		out.uses = slices.Concat(out.uses, t.secretUses(d, at(d.node, "spec", "chart")), t.secretUses(d, at(d.node, "spec", "kubeConfig")))
 		if at(d.node, "spec", keyObjects) == nil && at(d.node, "spec", "valuesFrom") == nil {
 			out.into = cmp.Or(d.text("spec", "targetNamespace"), object.Namespace)
 		}
@@ -279,7 +279,7 @@ func prune(n *yaml.Node) bool {
 		instance := at(spec, "values", "instance")
 		objects := spec != nil && at(spec, "values") != nil && mentions(at(spec, "values"), "kind")
 		keep(n, "apiVersion", "kind", "metadata", "spec")
-		keep(spec, "chartRef", "chart", "valuesFrom", "targetNamespace")
+		keep(spec, "chartRef", "chart", "valuesFrom", "targetNamespace", "kubeConfig")
 		if objects {
 			spec.Content = append(spec.Content, mapping(spec.Line, keyObjects, "").Content...)
 		}

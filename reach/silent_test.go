@@ -27,6 +27,11 @@ func TestNeverSilent(t *testing.T) {
 	modules := func(text string) string {
 		return held + own(", recurseSubmodules: true") + "-- apps/kustomization.yaml --\nresources: [../vendor/lib]\n-- .gitmodules --\n" + text
 	}
+	remote := func(kind string) string {
+		return held + own("") + "-- apps/r.yaml --\n" + object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{kubeConfig: {"+kind+": {name: far}}}") +
+			"-- clusters/prod/live.yaml --\n" + ks("live", "./live", "own") + "-- live/far.yaml --\n" + secret("far") + strings.Replace(secret("far"), "Secret", "ConfigMap", 1) +
+			"-- live/near.yaml --\n" + secret("near")
+	}
 	for name, c := range map[string]struct{ tree, file, want string }{
 		"spec.ignore":                   {held + own(", ignore: /apps/kustomization.yaml") + listed, "apps/b.yaml", "weekend"},
 		"spec.ignore of something else": {held + own(", ignore: \"/*\\n!/apps\\n\"") + listed, "apps/b.yaml", "-"},
@@ -67,6 +72,9 @@ func TestNeverSilent(t *testing.T) {
 		"a submodule and a comment":      {modules("[submodule \"lib\"]\n\tpath = vendor/lib ; lib\n\turl = x\n"), "vendor/lib", "weekend"},
 		"a submodule in one line":        {modules("[submodule \"lib\"] path = vendor/lib\n"), "vendor/lib", broken},
 		"a submodule in parts":           {modules("[submodule \"lib\"]\n\tpath = vend\"or/l\"ib\n"), "vendor/lib", "weekend"},
+		"a release's kubeConfig":         {remote("secretRef"), "live/far.yaml", "weekend"},
+		"a kubeConfig of a ConfigMap":    {remote("configMapRef"), "live/far.yaml", "weekend"},
+		"beside a kubeConfig":            {remote("secretRef"), "live/near.yaml", "-"},
 		"submodules that cannot be read": {modules("[submodule \"lib\n\tpath = vendor/lib\n"), "vendor/lib", broken},
 	} {
 		t.Run(name, func(t *testing.T) {
