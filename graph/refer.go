@@ -83,12 +83,7 @@ func (e Entry) Says(r Ref) string {
 			text(h, one.File, digest(one.data)) // of its data not all is kept
 		}
 		text(h, one.digest)
-		for by, n := one.Entry, 0; by != nil && n <= MaxDepth; by, n = by.Entry, n+1 {
-			text(h, by.Namespace, by.Name)
-			if s := by.Source; s != nil {
-				text(h, s.URL, s.Branch, s.Tag, s.Semver, s.Commit, s.Ref)
-			}
-		}
+		one.Entry.readBy(h)
 	}
 	if h.Len() == 0 {
 		return ""
