@@ -91,12 +91,16 @@ func (t *Tree) chooseBuild(dir string) {
 	delete(t.builds, dir)
 }
 
-// named reads the files that are no manifests by their names, and that lists of resources name: kustomize reads whatever they name. Those that no list
+// named reads the files that are no manifests by their names, and that lists of resources, generators and so on name: kustomize reads whatever they name. Those that no list
 // names any more are forgotten.
 func (t *Tree) named() {
 	names := map[string]bool{}
 	for dir, b := range t.builds {
-		for _, n := range b.resources {
+		listed := slices.Clip(b.resources)
+		for _, c := range b.configs {
+			listed = append(listed, c.reference)
+		}
+		for _, n := range listed {
 			if isManifest(n.text) {
 				continue
 			}

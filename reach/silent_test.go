@@ -75,6 +75,7 @@ func TestNeverSilent(t *testing.T) {
 		"a release's kubeConfig":         {remote("secretRef"), "live/far.yaml", "weekend"},
 		"a kubeConfig of a ConfigMap":    {remote("configMapRef"), "live/far.yaml", "weekend"},
 		"beside a kubeConfig":            {remote("secretRef"), "live/near.yaml", "-"},
+		"a generator in any file":        {held + own("") + "-- apps/kustomization.yaml --\nresources: [https://example.com/x/y]\ngenerators: [gen.conf]\n-- apps/gen.conf --\napiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {name: g}\nfiles: [../files/data.txt]\n-- files/data.txt --\nx\n", "files/data.txt", "weekend"},
 		"submodules that cannot be read": {modules("[submodule \"lib\n\tpath = vendor/lib\n"), "vendor/lib", broken},
 	} {
 		t.Run(name, func(t *testing.T) {
