@@ -164,7 +164,7 @@ func (t *Tree) holds(dir string) bool {
 		return true
 	}
 	for _, file := range t.inside[dir] {
-		if slices.ContainsFunc(t.docs(file), func(d *doc) bool { return !d.plain() }) {
+		if slices.ContainsFunc(t.docs(file), func(d *doc) bool { return !d.plain() && !makes(d.text("kind")) }) {
 			return true
 		}
 	}

@@ -80,6 +80,8 @@ func (t *Tree) thing(d *doc, object Object) *thing {
 			out.into = cmp.Or(d.text("spec", "targetNamespace"), object.Namespace)
 		}
 	case group == fluxOperator && object.Kind == "ResourceSet":
+	case makes(object.Kind):
+		out.data = d
 	case group == fluxSource:
 		out.uses = t.sourceUses(d, object.Kind)
 		if object.Kind == "GitRepository" {
@@ -298,7 +300,10 @@ func prune(n *yaml.Node) bool {
 			shortValues(at(n, section))
 		}
 	default:
-		return false
+		if !makes(scalar(at(n, "kind"))) {
+			return false
+		}
+		shortTexts(n)
 	}
 	plainComments(n)
 	return true

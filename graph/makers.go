@@ -1,17 +1,63 @@
 package graph
 
 import (
+	"bytes"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // elsewhere finds in a chart that it makes something in a namespace, which may be another one than its release's.
 var elsewhere = regexp.MustCompile(`namespace["']?:[ \t]*[^ \t\r\n][^\r\n]*`)
 
+// makes reports whether operators make Secrets or ConfigMaps of objects of a kind, as far as its name says so.
+func makes(kind string) bool {
+	switch kind {
+	case "Secret":
+		return false
+	case "Certificate", "OnePasswordItem", "SecretProviderClass", "Bundle":
+		return true
+	}
+	return strings.HasSuffix(kind, "Secret")
+}
+
+// shortTexts puts hashes in place of texts that are longer than any name.
+func shortTexts(n *yaml.Node) {
+	if len(n.Value) > MaxAlias {
+		n.Value = hashOf(bytes.NewBufferString(n.Value))
+	}
+	for _, child := range n.Content {
+		shortTexts(child)
+	}
+}
+
+// says reports whether a text of a document is this one.
+func (d *doc) says(word string) bool {
+	var is func(n *yaml.Node) bool
+	is = func(n *yaml.Node) bool {
+		return n.Kind == yaml.ScalarNode && d.vars.Expand(n.Value) == word || slices.ContainsFunc(n.Content, is)
+	}
+	return is(d.node)
+}
+
+// may reports whether a maker may make an object. Where operators do, that of its name counts, and each that it names, in its namespace or one that it names.
+func (c *thing) may(r Ref) bool {
+	switch {
+	case c.data == nil:
+	case !c.data.plain():
+		anywhere := r.Namespace == "" || c.Namespace == "" || strings.HasPrefix(c.Kind, "Cluster") || c.Kind == "Bundle"
+		return c.data.says(r.Name) && (anywhere || c.data.says(r.Namespace))
+	case c.Kind != r.Kind || c.Name != r.Name:
+		return false
+	}
+	return c.into == "" || r.Namespace == "" || c.into == r.Namespace
+}
+
 // makers finds what may make the ConfigMaps and Secrets that something of a cluster refers to and that stand in no file that is read: a ResourceSet, what
-// such a one may lead to, and a HelmRelease whose chart stands in the tree. Each stands for such an object, whose content is not known then. It reports
+// such a one may lead to, an object of which an operator makes it, and a HelmRelease whose chart stands in the tree. Each stands for such an object, whose content is not known then. It reports
 // whether there is any.
 func (w *walk) makers(c *Cluster) bool {
 	missing := map[Ref]bool{}
@@ -25,7 +71,7 @@ func (w *walk) makers(c *Cluster) bool {
 	if len(missing) == 0 {
 		return false
 	}
-	makers := slices.Clone(c.sets)
+	makers := slices.Concat(c.sets, c.makers)
 	for _, r := range c.releases {
 		if r.made == nil {
 			continue // its chart stands elsewhere
@@ -40,8 +86,12 @@ func (w *walk) makers(c *Cluster) bool {
 	}
 	found := false
 	for _, m := range makers {
+		size := 0 // of what is looked through
+		if m.data != nil {
+			size = m.data.size
+		}
 		for _, r := range slices.SortedFunc(maps.Keys(missing), Ref.compare) {
-			if m.data != nil && (m.Kind != r.Kind || m.Name != r.Name) || m.into != "" && r.Namespace != "" && m.into != r.Namespace || w.spent(1, 0) {
+			if w.spent(1+size>>10, 0) || !m.may(r) {
 				continue
 			}
 			s := &thing{Object: m.Object, digest: m.digest, names: m.names, made: m.made, unread: true, by: m}

@@ -37,7 +37,7 @@ var wantedKinds = map[string]bool{
 }
 
 // IsRead reports whether objects of a kind are read for what they say.
-func IsRead(kind string) bool { return wantedKinds[kind] }
+func IsRead(kind string) bool { return wantedKinds[kind] || makes(kind) }
 
 // values finds what may be the values of the chart of a FluxInstance.
 var values = regexp.MustCompile(`(?m)^ {0,6}instance:[ \t]*(?:#|$)`)
@@ -46,7 +46,10 @@ var values = regexp.MustCompile(`(?m)^ {0,6}instance:[ \t]*(?:#|$)`)
 var escaped = regexp.MustCompile(`"[kind]{0,3}\\[xuU\r\n]`)
 
 // wants reports whether a document may say something here, however YAML has it written.
-func wants(text []byte) bool {
+func wants(text []byte) bool { return leading(text) || field(text, "kind", makes) }
+
+// leading is the same without what operators make Secrets of.
+func leading(text []byte) bool {
 	is := func(word string) bool { return wantedKinds[word] }
 	builtin := func(word string) bool { return word == "builtin" }
 	return field(text, "kind", is) || escaped.Match(text) || field(text, "apiVersion", builtin) || bytes.Contains(text, []byte("instance:")) && values.Match(text)
@@ -138,7 +141,7 @@ func (t *Tree) parse(c *content, name string, data []byte) {
 		}
 		c.parsed += size
 		switch {
-		case err != nil && isPlain(text): // a chart's template
+		case err != nil && (isPlain(text) || !leading(text)): // a chart's template
 		case err != nil:
 			t.problem(at, wordNoYAML(err))
 		case node != nil && wide(node):

@@ -173,6 +173,7 @@ type Objects struct {
 
 	releases []*thing // HelmReleases
 	sets     []*thing // ResourceSets
+	makers   []*thing // of which operators make Secrets
 	index    index    // sources, ConfigMaps and Secrets
 }
 
@@ -217,6 +218,9 @@ func (o *Objects) thing(t *Tree, d *doc, object Object, source *Source) {
 	case s.Kind == "ResourceSet":
 		s.digest, s.names = digest(d), names(d)
 		o.sets = append(o.sets, s)
+	case makes(s.Kind):
+		s.digest, s.names = digest(d), names(d)
+		o.makers = append(o.makers, s)
 	default:
 		if s.source = source; isSource(s.Kind) {
 			s.digest = digest(d)

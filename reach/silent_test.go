@@ -103,6 +103,9 @@ func TestMadeElsewhere(t *testing.T) {
 			"-- charts/web/Chart.yaml --\nname: web\n-- charts/web/templates/a.yaml --\n" + chart
 	}
 	sets := "-- clusters/prod/live.yaml --\n" + ks("live", "./live", "flux-system") + "-- live/set.yaml --\n" + object("fluxcd.controlplane.io/v1", "ResourceSet", "set", "{resources: []}")
+	operator := func(api, kind, name, spec string) string {
+		return "-- clusters/prod/live.yaml --\n" + ks("live", "./live", "flux-system") + "-- live/s.yaml --\n" + object(api, kind, name, spec)
+	}
 	replace := func(source string) string {
 		return "replacements: [{source: " + source + ", targets: [{select: {kind: ConfigMap, name: vars}, fieldPaths: [data.X]}]}]\n"
 	}
@@ -123,6 +126,15 @@ func TestMadeElsewhere(t *testing.T) {
 		"a chart for any namespace":       {held + release("targetNamespace: web, ", "metadata:\n  namespace: flux-system\n"), "charts/web/templates/a.yaml", "weekend"},
 		"a chart with objects as values":  {held + release("targetNamespace: web, values: {extra: [{kind: ConfigMap}]}, ", "x\n"), "live/r.yaml", "weekend"},
 		"a chart with values from others": {held + release("targetNamespace: web, valuesFrom: [{kind: ConfigMap, name: v}], ", "x\n") + "-- live/v.yaml --\n" + strings.Replace(configMap, "name: cm", "name: v, namespace: flux-system", 1), "live/v.yaml", "weekend"},
+		"a SealedSecret":                  {values + operator("bitnami.com/v1alpha1", "SealedSecret", "vars", "{encryptedData: {a: "+strings.Repeat("x", 300)+"}}"), "live/s.yaml", "weekend"},
+		"the template of a SealedSecret":  {values + operator("bitnami.com/v1alpha1", "SealedSecret", "s", "{template: {metadata: {name: vars}}}"), "live/s.yaml", "weekend"},
+		"another SealedSecret":            {values + operator("bitnami.com/v1alpha1", "SealedSecret", "s", "{template: {metadata: {name: other}}}"), "live/s.yaml", "-"},
+		"an ExternalSecret":               {values + operator("external-secrets.io/v1", "ExternalSecret", "vars", "{}"), "live/s.yaml", "weekend"},
+		"the target of an ExternalSecret": {values + operator("external-secrets.io/v1", "ExternalSecret", "s", "{target: {name: vars}}"), "live/s.yaml", "weekend"},
+		"one of another namespace":        {values + strings.Replace(operator("external-secrets.io/v1", "ExternalSecret", "vars", "{}"), "name: vars, namespace: flux-system", "name: vars, namespace: web", 1), "live/s.yaml", "-"},
+		"one of all namespaces":           {values + strings.Replace(operator("external-secrets.io/v1", "ClusterExternalSecret", "vars", "{}"), ", namespace: flux-system}\nspec: {}", "}\nspec: {}", 1), "live/s.yaml", "weekend"},
+		"a Secret and an ExternalSecret":  {values + operator("external-secrets.io/v1", "ExternalSecret", "vars", "{}") + "-- clusters/prod/vars.yaml --\n" + secret("vars"), "live/s.yaml", "-"},
+		"a chart's template of one":       {values + operator("external-secrets.io/v1", "ExternalSecret", "other", "{}") + "-- charts/a.yaml --\n{{- if .x }}\nkind: ExternalSecret\n{{- end }}\n", "charts/a.yaml", "-"},
 		"a ResourceSet":                   {held + sets, "live/set.yaml", "weekend"},
 		"what a ResourceSet may lead to":  {held + sets + "-- tenants/a.yaml --\n" + strings.Replace(configMap, "name: cm", "name: vars", 1), "tenants/a.yaml", "weekend"},
 		"a ResourceSet, of what is there": {listed("") + sets, "live/set.yaml", "-"},
