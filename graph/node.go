@@ -46,11 +46,14 @@ var values = regexp.MustCompile(`(?m)^ {0,6}instance:[ \t]*(?:#|$)`)
 var escaped = regexp.MustCompile(`"[kind]{0,3}\\[xuU\r\n]`)
 
 // wants reports whether a document may say something here, however YAML has it written.
-func wants(text []byte) bool { return leading(text) || field(text, "kind", makes) }
+func wants(text []byte) bool { return states(text, IsRead) }
 
 // leading is the same without what operators make Secrets of.
 func leading(text []byte) bool {
-	is := func(word string) bool { return wantedKinds[word] }
+	return states(text, func(word string) bool { return wantedKinds[word] })
+}
+
+func states(text []byte, is func(kind string) bool) bool {
 	builtin := func(word string) bool { return word == "builtin" }
 	return field(text, "kind", is) || escaped.Match(text) || field(text, "apiVersion", builtin) || bytes.Contains(text, []byte("instance:")) && values.Match(text)
 }
