@@ -203,7 +203,7 @@ func (t *Tree) clone(tree fs.FS) *Tree {
 		fs: tree, URL: t.URL, full: t.full, seen: t.seen, read: t.read, bytes: t.bytes, kept: t.kept, parsed: t.parsed, skimmed: t.skimmed,
 		contents: maps.Clone(t.contents), builds: maps.Clone(t.builds),
 		dirs: maps.Clone(t.dirs), files: maps.Clone(t.files), inside: maps.Clone(t.inside), below: maps.Clone(t.below),
-		results: map[string]*result{}, found: map[string]*found{}, raw: maps.Clone(t.raw), ignored: map[string]Ignores{},
+		results: map[string]*result{}, found: map[string]*found{}, raw: maps.Clone(t.raw), ignored: map[string]Ignores{}, links: maps.Clone(t.links),
 	}
 }
 
@@ -242,7 +242,11 @@ func (t *Tree) change(name string) bool {
 		t.remove(name)
 	}
 	t.seen += 1 + strings.Count(name, "/") // no fewer than there are
-	if !regular {
+	if delete(t.links, name); !regular {
+		if path.Base(name) == SourceIgnore {
+			mode, _ := modeOf(t.fs, name)
+			t.link(name, mode)
+		}
 		return true
 	}
 	t.add(name)

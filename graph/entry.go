@@ -152,7 +152,7 @@ func (e Entry) Ignores() []string {
 	look := func(file string) {
 		for dir := path.Dir(file); !seen[dir]; dir = path.Dir(dir) {
 			seen[dir] = true
-			if name := path.Join(dir, ".sourceignore"); e.Cluster.tree.files[name] {
+			if name := path.Join(dir, SourceIgnore); e.Cluster.tree.files[name] || e.Cluster.tree.links[name] {
 				out[name] = true
 			}
 		}

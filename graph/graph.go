@@ -104,6 +104,7 @@ type Tree struct {
 	builds     map[string]*build   // what kustomization.yaml says, by directory
 	dirs       map[string]bool     // every directory that has a file in it or below
 	files      map[string]bool     // every file
+	links      map[string]bool     // symbolic links that are called .sourceignore: Flux follows them
 	inside     map[string][]string // the files directly in a directory, sorted
 	below      map[string][]string // the directories directly in a directory, sorted
 }
@@ -115,6 +116,7 @@ func Read(tree fs.FS) (*Tree, error) {
 		fs: tree, contents: map[string]*content{}, builds: map[string]*build{},
 		dirs: map[string]bool{".": true}, files: map[string]bool{}, inside: map[string][]string{}, below: map[string][]string{},
 		results: map[string]*result{}, found: map[string]*found{}, raw: map[string]bool{}, ignored: map[string]Ignores{},
+		links: map[string]bool{},
 	}
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -129,6 +131,7 @@ func Read(tree fs.FS) (*Tree, error) {
 		}
 		t.seen++
 		if !entry.Type().IsRegular() {
+			t.link(name, entry.Type())
 			return nil
 		}
 		t.add(name)

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -21,7 +22,8 @@ const SourceIgnore = ".sourceignore"
 // It is matched by the code that Flux's own began as.
 type Ignores struct {
 	patterns []gitignore.Pattern
-	cut      bool // there are more than count
+	cut      bool   // there are more than count
+	link     string // a file of them that is a symbolic link, which is not followed
 }
 
 // What Flux leaves out of every repository that says nothing else, as far as YAML is concerned: hidden names, and others.
@@ -79,7 +81,11 @@ func (t *Tree) listed(dir string) Ignores {
 	if dir != "." {
 		i = t.listed(path.Dir(dir))
 	}
-	if name := path.Join(dir, SourceIgnore); t.files[name] {
+	name := path.Join(dir, SourceIgnore)
+	if t.links[name] {
+		i.cut, i.link = true, name
+	}
+	if t.files[name] {
 		t.raw[name] = true
 		text, err := ReadFile(t.fs, name, MaxDoc)
 		i = i.Add(string(text), dir)
@@ -87,6 +93,13 @@ func (t *Tree) listed(dir string) Ignores {
 	}
 	t.ignored[dir] = i
 	return i
+}
+
+// link keeps a symbolic link by which a source may leave something out.
+func (t *Tree) link(name string, mode fs.FileMode) {
+	if mode&fs.ModeSymlink != 0 && path.Base(name) == SourceIgnore {
+		t.links[name] = true
+	}
 }
 
 // ignores reports whether files of the tree leave something out of what stands in a directory.

@@ -191,8 +191,15 @@ func (l *load) file(file, by, why string) []*doc {
 	return l.walk.tree.docs(file)
 }
 
-// unread keeps what of a file was not read.
+// unread keeps what of a file was not read, and whether it is not known what of its directory counts.
 func (l *load) unread(file string) {
+	dir := path.Dir(file)
+	if _, known := l.looked[path.Join(dir, SourceIgnore)]; !known {
+		l.ignores(dir)
+	}
+	if link := l.walk.tree.listed(dir).link; link != "" {
+		l.problem(Problem{Place: Place{link, 1}, Text: wordLinked})
+	}
 	if c := l.walk.tree.contents[file]; c != nil {
 		for _, p := range c.problems {
 			l.problem(p)

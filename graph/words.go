@@ -81,6 +81,7 @@ const (
 	wordUnreadable = "it cannot be read"
 	wordIrregular  = "it is not a regular file"
 	wordBroken     = "the document is broken"
+	wordLinked     = "it is a symbolic link: what Flux leaves out by it is not known"
 )
 
 func wordManyFiles() string {

@@ -2,6 +2,7 @@ package reach
 
 import (
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -76,6 +77,11 @@ func TestNeverSilent(t *testing.T) {
 		"a kubeConfig of a ConfigMap":    {remote("configMapRef"), "live/far.yaml", "weekend"},
 		"beside a kubeConfig":            {remote("secretRef"), "live/near.yaml", "-"},
 		"a generator in any file":        {held + own("") + "-- apps/kustomization.yaml --\nresources: [https://example.com/x/y]\ngenerators: [gen.conf]\n-- apps/gen.conf --\napiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {name: g}\nfiles: [../files/data.txt]\n-- files/data.txt --\nx\n", "files/data.txt", "weekend"},
+		"a link to a .sourceignore":      {held + own("") + listed + "-- apps/.sourceignore --\n-> ../x\n-- x --\nkustomization.yaml\n", "x", broken},
+		"such a link itself":             {held + own("") + listed + "-- apps/.sourceignore --\n-> ../x\n", "apps/.sourceignore", "weekend"},
+		"what is beside such a link":     {held + own("") + listed + "-- .sourceignore --\n-> x\n", "apps/b.yaml", "weekend"},
+		"such a link elsewhere":          {held + own("") + listed + "-- docs/.sourceignore --\n-> ../x\n", "docs/.sourceignore", "-"},
+		"such a link, below":             {held + own("") + "-- apps/kustomization.yaml --\nresources: [sub/a.yaml]\n-- apps/sub/a.yaml --\n" + configMap + "-- apps/sub/.sourceignore --\n-> ../x\n", "apps/x", broken},
 		"submodules that cannot be read": {modules("[submodule \"lib\n\tpath = vendor/lib\n"), "vendor/lib", broken},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -158,7 +164,13 @@ func TestMadeElsewhere(t *testing.T) {
 func silent(t *testing.T, text, file string) string {
 	t.Helper()
 	p := parse(t, sourcesFile)
-	tree, err := graph.Read(fluxtrees.Parse([]byte(text)))
+	files := fluxtrees.Parse([]byte(text))
+	for _, f := range files {
+		if to, link := strings.CutPrefix(string(f.Data), "-> "); link {
+			f.Data, f.Mode = []byte(strings.TrimSpace(to)), fs.ModeSymlink
+		}
+	}
+	tree, err := graph.Read(files)
 	if err != nil {
 		t.Fatal(err)
 	}
