@@ -3,6 +3,7 @@ package graph_test
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"path"
@@ -330,6 +331,8 @@ func TestAgainNamed(t *testing.T) {
 		{"sync/gotk-sync.yaml", fmt.Sprintf(entry, "flux-system", "clusters/a")},
 		{"clusters/a/kustomization.yaml", "resources: [sync.json]\n"},
 		{"clusters/a/sync.json", fmt.Sprintf(entry, "flux-system", "apps")},
+		{"clusters/a/kustomization.yaml", "generators: [gen.conf]\n"},
+		{"clusters/a/gen.conf", "apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {name: g}\nfiles: [flux]\n"},
 		{"clusters/a/kustomization.yaml", "resources: []\n"},
 	} {
 		texts[change[0]] = change[1]
@@ -341,5 +344,29 @@ func TestAgainNamed(t *testing.T) {
 			t.Errorf("%s: %+v\nwant %+v", change[0], got, want)
 		}
 		g = again
+	}
+}
+
+// TestAgainLinks: a symbolic link called .sourceignore is a problem of what is read below it, as long as it is there.
+func TestAgainLinks(t *testing.T) {
+	plain := files(map[string]string{"k/kustomization.yaml": "resources: [../b/c/b.yaml]", "b/c/b.yaml": job, "x": "*"})
+	roots := []graph.Root{{Name: "k", Path: "k"}}
+	for _, name := range []string{".sourceignore", "k/.sourceignore", "b/.sourceignore", "b/c/.sourceignore"} {
+		file, link := maps.Clone(plain), maps.Clone(plain)
+		file[name] = &fstest.MapFile{Data: []byte("y\n"), Mode: 0o644}
+		link[name] = &fstest.MapFile{Data: []byte("x"), Mode: fs.ModeSymlink}
+		for way, trees := range map[string][2]fstest.MapFS{"added": {plain, link}, "deleted": {link, plain}, "made a file": {link, file}, "made a link": {file, link}} {
+			old := read(t, trees[0])
+			old.Clusters(roots)
+			g, err := old.Again(trees[1], []string{name})
+			if err != nil {
+				t.Fatal(err)
+			}
+			g.Clusters(roots)
+			linked := trees[1][name] != nil && trees[1][name].Mode == fs.ModeSymlink
+			if (len(g.Problems) == 1) != linked {
+				t.Errorf("%s %s: %v", name, way, g.Problems)
+			}
+		}
 	}
 }

@@ -31,6 +31,9 @@ func TestReferred(t *testing.T) {
 		return strings.Replace(ks("parent", "./parent", "x"), "kind: GitRepository", "kind: ExternalArtifact", 1) + object("source.extensions.fluxcd.io/v1beta1", "ArtifactGenerator", "g",
 			"{sources: [{alias: repo, kind: GitRepository, name: flux-system}], artifacts: [{name: x, copy: [{from: \"@repo/parent/**\", to: \"@artifact/parent/\""+spec+"}]}]}")
 	}
+	sealed := func(text string) string {
+		return object("bitnami.com/v1alpha1", "SealedSecret", "values", "{encryptedData: {a: "+strings.Repeat(text, 300)+"}}")
+	}
 	const none = "-"
 	for name, c := range map[string]struct {
 		tree          string
@@ -51,6 +54,7 @@ func TestReferred(t *testing.T) {
 		"what applies a chart's source":       {chart + parent("./parent") + "-- parent/x.yaml --\n" + repository + "-- clusters/prod/x.yaml --\n" + secret("x"), "", root + ", parent.yaml]", root + "]", "[weekend]"},
 		"where that is":                       {chart + "-- parent/x.yaml --\n" + repository + "-- other/x.yaml --\n" + secret("y"), "clusters/prod/parent.yaml", ks("parent", "./parent", "flux-system"), ks("parent", "./other", "flux-system"), "[weekend]"},
 		"what else that says":                 {chart + "-- parent/x.yaml --\n" + repository, "clusters/prod/parent.yaml", ks("parent", "./parent", "flux-system"), strings.Replace(ks("parent", "./parent", "flux-system"), "path:", "interval: 5m, path:", 1), none},
+		"another SealedSecret for values":     {from + "-- clusters/prod/x.yaml --\n" + sealed("x") + "-- clusters/prod/y.yaml --\n" + sealed("y"), "", root + "]", strings.Replace(root, "x.yaml", "y.yaml", 1) + "]", "[weekend]"},
 		"what its source leaves out":          {chart + "-- parent/x.yaml --\n" + repository, "clusters/prod/parent.yaml", source(""), source(", ignore: x.yaml"), "[weekend]"},
 		"what its source takes":               {chart + "-- parent/x.yaml --\n" + repository, "clusters/prod/parent.yaml", source(""), source(", sparseCheckout: [apps]"), "[weekend]"},
 		"what its artifact leaves out":        {chart + "-- parent/x.yaml --\n" + repository, "clusters/prod/parent.yaml", artifact(""), artifact(", exclude: [x.yaml]"), "[weekend]"},
