@@ -643,3 +643,34 @@ func TestDetailsAreAsOldAsTheyAre(t *testing.T) {
 		t.Errorf("details of 50 seconds ago look as if they were of %s ago", wall.Sub(p.Read))
 	}
 }
+
+// TestAMinuteOfTrouble: a page that fails once is taken for too heavy for a minute, and for twice as long each time that it fails again. After that it is asked for whole, as if
+// nothing had been.
+func TestAMinuteOfTrouble(t *testing.T) {
+	l := newLab(t, nil)
+	crowd(l, pullPart, pullPart)
+	answer, asked, fails := l.say, 0, false
+	l.say = func(r *http.Request, body string) answerOf {
+		if asked++; fails && asked == 1 {
+			return answerOf{code: 502}
+		}
+		return answer(r, body)
+	}
+	l.look(Ask{Full: []int{1}})
+	l.look(Ask{Full: []int{1}})
+	asked = 0
+	l.look(Ask{Full: []int{1}})
+	quiet := asked
+	for _, tt := range []struct {
+		after       time.Duration
+		fails, dear bool
+	}{
+		{time.Second, true, true}, {30 * time.Second, false, true}, {31 * time.Second, false, false}, {time.Second, true, true},
+		{90 * time.Second, false, true}, {31 * time.Second, false, false},
+	} {
+		l.now, asked, fails = l.now.Add(tt.after), 0, tt.fails
+		if l.look(Ask{Full: []int{1}}); asked > quiet != tt.dear {
+			t.Errorf("after %s: %d requests, %d when all is quiet", tt.after, asked, quiet)
+		}
+	}
+}

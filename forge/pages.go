@@ -16,9 +16,11 @@ const (
 	maxPulls = 5000
 	// maxKnownBases is how many bases a look asks for beforehand.
 	maxKnownBases = 40
-	// leastPage is how long a page is once GitHub found one too heavy, and leastTTL how long they stay so.
-	leastPage = 30
-	leastTTL  = time.Hour
+	// leastPage is how long a page is once GitHub found one too heavy, and leastTTL how long they stay so at most; leastFirst is how long after the first: it may have
+	// been a minute's trouble at GitHub, which makes a repository's looks three times as dear.
+	leastPage  = 30
+	leastTTL   = time.Hour
+	leastFirst = time.Minute
 	// roomToGrow is how many pull requests more than last time the first page has room for: GitHub's price goes by the page, not by what
 	// it holds.
 	roomToGrow = 10
@@ -32,9 +34,10 @@ type lastLook struct {
 	id    string   // of the repository, as mutations name it
 	def   string   // the default branch
 
-	windowed branchMemory // of the default branch's file, as the last look had it
-	heavy    form         // pages have this form, or a lighter one, since one was too heavy
-	light    time.Time    // until then
+	windowed branchMemory  // of the default branch's file, as the last look had it
+	heavy    form          // pages have this form, or a lighter one, since one was too heavy
+	light    time.Time     // until then
+	lasts    time.Duration // how long that was
 }
 
 // form is how much is asked for with a page.
@@ -225,7 +228,12 @@ func (l *observation) readPage(ctx context.Context, p *page) (reply, error) {
 func (l *observation) lighter(p page) page {
 	next := p.as(p.form + 1)
 	if !p.forgotten && len(p.asked.rulesets) == 0 {
-		l.last.heavy, l.last.light = next.form, l.f.now().Add(leastTTL)
+		if now := l.f.now(); now.Sub(l.last.light) < leastTTL {
+			l.last.lasts = min(2*l.last.lasts, leastTTL)
+		} else {
+			l.last.lasts = leastFirst
+		}
+		l.last.heavy, l.last.light = next.form, l.f.now().Add(l.last.lasts)
 		keptLook.put(l.memory, struct{}{}, l.last)
 	}
 	l.asked = next.asked
