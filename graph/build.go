@@ -12,13 +12,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// patch is an entry of a list of patches.
+// patch is an entry of a list of patches, with its variables filled in: Flux does so before it reads the patches of what it applies.
 func (d *doc) patch(n *yaml.Node) Patch {
-	text := at(n, "patch")
-	if text == nil {
-		return Patch{d.textAt(n), target(at(n, "target")), ""}
+	p := Patch{d.textAt(n), d.target(at(n, "target")), ""}
+	if text := at(n, "patch"); text != nil {
+		p.Place, p.Text = d.textAt(text), scalar(text)
+		if filled, ok := d.vars.expandLines(p.Text); ok {
+			p.Text = filled
+		} else {
+			p.Target.open = "patch"
+		}
 	}
-	return Patch{d.textAt(text), target(at(n, "target")), scalar(text)}
+	return p
 }
 
 // textAt is where the text of a node begins: after a | or >, on the next line.

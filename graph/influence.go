@@ -126,14 +126,19 @@ func (x *influences) filled(o Object, of Entry, names []string) {
 	if parent == nil || len(names) == 0 {
 		return
 	}
-	if slices.ContainsFunc(names, func(name string) bool { _, has := parent.Substitute[name]; return has }) {
+	found, missing := x.c.variables(parent)
+	found = slices.DeleteFunc(found, func(s *thing) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return s.has(x.c.tree, name) })
+	})
+	own := slices.ContainsFunc(names, parent.substitutes)
+	if own || len(found) > 0 || missing { // it says which objects count, too
 		x.add(x.c.entry(parent.Entry), of, parent.Place, roleVariables, wordVariablesOf(o))
 	}
-	found, _ := x.c.variables(parent)
+	if own && x.once(dependency{of: of.Kustomization, role: roleVariables, dir: parent.File + "\x00" + parent.Namespace + "/" + parent.Name}) {
+		x.filled(parent.Object, of, parent.names) // what is substituted may hold variables itself
+	}
 	for _, s := range found {
-		if slices.ContainsFunc(names, func(name string) bool { return s.has(x.c.tree, name) }) {
-			x.object(s, of, roleVariables, o)
-		}
+		x.object(s, of, roleVariables, o)
 	}
 }
 
@@ -181,13 +186,22 @@ func (x *influences) object(s *thing, of Entry, role string, user Object) {
 	}
 }
 
+// anyVariable stands among the names of variables for those that are not known.
+const anyVariable = "*"
+
+// substitutes reports whether a Kustomization itself holds a variable.
+func (k *Kustomization) substitutes(name string) bool {
+	_, has := k.Substitute[name]
+	return has || name == anyVariable && len(k.Substitute) > 0
+}
+
 // has reports whether an object holds a variable, as far as is known.
 func (c *thing) has(t *Tree, name string) bool {
 	if c.known == nil {
 		c.known = c.values(t)
 	}
 	_, has := c.known[name]
-	return has || c.hidden[name] || c.unread
+	return has || c.hidden[name] || c.unread || name == anyVariable
 }
 
 // defined finds the documents that define entry points, and sources that are used.
@@ -423,6 +437,9 @@ func names(d *doc) []string {
 	}
 	if !d.vars.none() || d.by != nil {
 		visit(d.node)
+		if d.made != nil {
+			out[anyVariable] = true // its files are not read for them
+		}
 	}
 	return sortedKeys(out)
 }

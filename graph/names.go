@@ -85,7 +85,7 @@ func (t *Tree) readBuild(d *doc) *build {
 	for _, s := range t.sections(d, "patches") {
 		b.patches = append(b.patches, s.readPatch("patches"))
 		if at(s.node, "options") != nil { // they let a patch rename
-			b.unclear(d, s.node, "patches", []Target{target(at(s.node, "target"))})
+			b.unclear(d, s.node, "patches", []Target{d.target(at(s.node, "target"))})
 		}
 	}
 	for _, s := range t.sections(d, "patchesJson6902") {
@@ -155,10 +155,10 @@ func (b *build) readReplacements(t *Tree, d *doc) {
 		}
 		var targets []Target
 		for _, one := range t.list(s, "targets") {
-			targets = append(targets, target(at(one, "select")))
+			targets = append(targets, d.target(at(one, "select")))
 		}
 		b.unclear(d, s.node, "replacements", targets)
-		b.opaque[len(b.opaque)-1].from = target(at(s.node, "source"))
+		b.opaque[len(b.opaque)-1].from = d.target(at(s.node, "source"))
 	}
 }
 

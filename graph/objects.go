@@ -132,7 +132,11 @@ type Patch struct {
 }
 
 // Target is what a patch is for; the texts of names are regular expressions, as kustomize has it.
-type Target struct{ Group, Version, Kind, Namespace, Name, LabelSelector, AnnotationSelector string }
+type Target struct {
+	Group, Version, Kind, Namespace, Name, LabelSelector, AnnotationSelector string
+
+	open string // what of it, or of its patch, is not known for want of the value of a variable: it may be for something else
+}
 
 // Instance is a FluxInstance of the Flux Operator, or the values of its chart.
 type Instance struct {
@@ -224,8 +228,8 @@ func (o *Objects) thing(t *Tree, d *doc, object Object, source *Source) {
 	default:
 		if s.source = source; isSource(s.Kind) {
 			s.digest = digest(d)
-			s.names = names(d)
 		}
+		s.names = names(d)
 		o.file(t, s)
 	}
 }
@@ -367,9 +371,23 @@ func ref(d *doc, n *yaml.Node) Ref {
 	return Ref{of("kind"), of("namespace"), of("name")}
 }
 
-func target(n *yaml.Node) Target {
-	of := func(key string) string { return scalar(at(n, key)) }
-	return Target{of("group"), of("version"), of("kind"), of("namespace"), of("name"), of("labelSelector"), of("annotationSelector")}
+func (d *doc) target(n *yaml.Node) Target {
+	t := Target{}
+	for key, field := range t.fields() {
+		*field = d.vars.Expand(scalar(at(n, key)))
+		if !d.vars.none() && unfilled(*field) != "" {
+			t.open = "target"
+		}
+	}
+	return t
+}
+
+// fields is the texts of a target, by their keys.
+func (t *Target) fields() map[string]*string {
+	return map[string]*string{
+		"group": &t.Group, "version": &t.Version, "kind": &t.Kind, "namespace": &t.Namespace, "name": &t.Name,
+		"labelSelector": &t.LabelSelector, "annotationSelector": &t.AnnotationSelector,
+	}
 }
 
 // stated is a field with its place.

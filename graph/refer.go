@@ -45,6 +45,13 @@ func (w *walk) referred(c *Cluster) {
 			c.refer(of, k.Object, Ref{r.Kind, "", r.Name})
 		}
 		c.refer(of, k.Object, c.filling(k.Object, k.names)...)
+		found, _ := c.variables(k)
+		for _, s := range found {
+			if w.spent(1, 0) {
+				return
+			}
+			c.refer(of, s.Object, c.filling(s.Object, s.names)...)
+		}
 	}
 	for _, r := range c.releases {
 		of := c.entry(r.Entry)

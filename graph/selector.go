@@ -20,9 +20,16 @@ type selector struct {
 var none = regexp.MustCompile(`^\b$`)
 
 // selector understands a target. An expression that cannot be read selects nothing, as kustomize builds nothing with it; one that is too long selects
-// everything, as does a selector of labels that is not understood.
+// everything, as does a selector of labels that is not understood, and what has a variable without a known value.
 func (t Target) selector() *selector {
-	s := &selector{}
+	s := &selector{vague: t.open != ""}
+	if s.vague {
+		for _, field := range t.fields() {
+			if unfilled(*field) != "" {
+				*field = ""
+			}
+		}
+	}
 	expression := func(pattern string) *regexp.Regexp {
 		s.vague = s.vague || len(pattern) > MaxAlias
 		if pattern == "" || len(pattern) > MaxAlias {

@@ -78,6 +78,20 @@ func (v *Variables) Expand(s string) string {
 	return s
 }
 
+// expandLines fills variables into a text of any length, line by line; ok is false where a line, or all of them, would be too long.
+func (v *Variables) expandLines(s string) (text string, ok bool) {
+	if v.none() || !strings.Contains(s, "${") {
+		return s, true
+	}
+	var out strings.Builder
+	for line := range strings.Lines(s) {
+		if out.WriteString(v.Expand(line)); out.Len() > 8*len(s) || len(line) > maxExpanded && strings.Contains(line, "${") {
+			return s, false
+		}
+	}
+	return out.String(), true
+}
+
 // maxExpanded is how long a text with its variables may be, and what one of them stands for, in bytes.
 const maxExpanded = 4 * MaxAlias
 

@@ -1,0 +1,62 @@
+package reach
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestFilled: what fills the variables of something that a windowed entry point is made of waits with it, however many objects stand in between, or is
+// an error of check.
+func TestFilled(t *testing.T) {
+	const broken = "error" // of check, instead of a window
+	root := "-- clusters/prod/a.yaml --\n" + gitRepository("flux-system", "main") + ks("flux-system", "./clusters/prod", "flux-system")
+	postBuild := func(text, spec string) string {
+		return strings.Replace(text, "spec: {", "spec: {postBuild: {"+spec+"}, ", 1)
+	}
+	between := func(vars, spec, value string) string { // a ConfigMap that stands between variables and what is windowed
+		cm := strings.Replace(configMap, "name: cm", "name: vals, namespace: flux-system", 1)
+		return root + "-- clusters/prod/vars.yaml --\n" + ks("vars", "./vars", "flux-system") + "-- vars/a.yaml --\n" + vars +
+			"-- clusters/prod/infra.yaml --\n" + postBuild(ks("infra", "./infra", "flux-system"), spec) + "-- infra/vals.yaml --\n" + cm + value
+	}
+	secretVars := strings.Replace(secret("variables"), "password", "X", 1)
+	longVars := strings.Replace(configMap, "name: cm", "name: variables, namespace: flux-system", 1) + "data: {X: \"" + strings.Repeat("y", 300) + "\"}\n"
+	values := "-- clusters/prod/held.yaml --\n" + heldKs("./apps", "GitRepository", "flux-system") + "-- apps/r.yaml --\n" +
+		object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{chart: {spec: {chart: x, sourceRef: {kind: HelmRepository, name: x}}}, valuesFrom: [{kind: ConfigMap, name: vals}]}")
+	variables := "-- clusters/prod/held.yaml --\n" + postBuild(heldKs("./apps", "GitRepository", "flux-system"), "substituteFrom: [{kind: ConfigMap, name: vals}]") + "-- apps/a.yaml --\n" + configMap
+	const fromSecret, fromMap, uses = "substituteFrom: [{kind: Secret, name: variables}]", "substituteFrom: [{kind: ConfigMap, name: variables}]", "data: {host: \"app.${X}\"}\n"
+	made := strings.Replace(between(secretVars, "substitute: {X: y}", ""), "-- infra/vals.yaml --", "-- infra/kustomization.yaml --\n"+
+		"configMapGenerator: [{name: vals, namespace: flux-system, files: [v.yaml]}]\n-- infra/v.yaml --\nhost: ${X}\n-- infra/x.md --", 1)
+	patched := func(spec, patch string) string { // what is windowed, as a patch with a variable has it
+		held := strings.Replace(heldKs("./none", "GitRepository", "flux-system"), "metadata: {", "metadata: {labels: {in: prod}, ", 1)
+		return root + "-- clusters/prod/up.yaml --\n" + postBuild(ks("up", "./up", "flux-system"), spec) +
+			"-- up/mid.yaml --\n" + strings.Replace(ks("mid", "./mid", "flux-system"), "spec: {", "spec: {patches: ["+patch+"], ", 1) +
+			"-- mid/held.yaml --\n" + held + "-- apps/a.yaml --\n" + configMap
+	}
+	const operation, known, hidden = `patch: '[{"op": "replace", "path": "/spec/path", "value": "./apps"}]'}`, "substitute: {X: held, Y: apps, Z: prod}", "substituteFrom: [{kind: Secret, name: variables}]"
+	for name, c := range map[string]struct{ tree, file, want string }{
+		"a patch":                               {patched(known, "{target: {name: held}, "+operation), "apps/a.yaml", "weekend"},
+		"a variable in a patch's target":        {patched(known, "{target: {name: \"${X}\"}, "+operation), "apps/a.yaml", "weekend"},
+		"a variable in a selector":              {patched(known, "{target: {labelSelector: \"in=${Z}\"}, "+operation), "apps/a.yaml", "weekend"},
+		"a variable in a patch":                 {patched(known, `{target: {name: held}, patch: '[{"op": "replace", "path": "/spec/path", "value": "./${Y}"}]'}`), "apps/a.yaml", "weekend"},
+		"a variable in a patch's name":          {patched(known, `{patch: "kind: Kustomization\napiVersion: kustomize.toolkit.fluxcd.io/v1\nmetadata: {name: '${X}', namespace: flux-system}\nspec: {path: ./apps}"}`), "apps/a.yaml", "weekend"},
+		"a hidden one in its target":            {patched(hidden, "{target: {name: \"${X}\"}, "+operation), "apps/a.yaml", broken},
+		"a hidden one in its selector":          {patched(hidden, "{target: {labelSelector: \"in=${X}\"}, "+operation), "apps/a.yaml", broken},
+		"a variable of values":                  {between(secretVars, fromSecret, uses) + values, "vars/a.yaml", "weekend"},
+		"a variable of values, in a definition": {between(secretVars, "substitute: {X: y}", uses) + values, "clusters/prod/infra.yaml", "weekend"},
+		"what names a variable's object":        {between(secretVars, fromSecret, uses) + values, "clusters/prod/infra.yaml", "weekend"},
+		"what names one in no file":             {between(secret("other"), fromSecret, uses) + variables, "clusters/prod/infra.yaml", "weekend"},
+		"what fills no variable of values":      {between(secretVars, "substitute: {Y: y}", uses) + values, "clusters/prod/infra.yaml", "-"},
+		"a variable of variables":               {between(secretVars, fromSecret, uses) + variables, "vars/a.yaml", "weekend"},
+		"a long variable of variables":          {between(longVars, fromMap, uses) + variables, "vars/a.yaml", "weekend"},
+		"a long variable of values":             {between(longVars, fromMap, uses) + values, "vars/a.yaml", "weekend"},
+		"a variable of a variable":              {strings.Replace(between(secretVars, "substitute: {X: \"${X}\"}", uses), ks("flux-system", "./clusters/prod", "flux-system"), postBuild(ks("flux-system", "./clusters/prod", "flux-system"), fromSecret), 1) + values, "vars/a.yaml", "weekend"},
+		"a variable of generated values":        {made + values, "clusters/prod/infra.yaml", "weekend"},
+		"the same, from a Secret":               {strings.Replace(made, "substitute: {X: y}", fromSecret, 1) + values, "vars/a.yaml", "weekend"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := silent(t, c.tree, c.file); got != c.want {
+				t.Errorf("%s: %s, want %s", c.file, got, c.want)
+			}
+		})
+	}
+}
