@@ -15,7 +15,7 @@ const (
 	pointsWrite = 5 // REST, everything else; GraphQL, a mutation
 )
 
-// limits is the meter of one installation, in the words of requests and their errors.
+// limits is what one installation may send, in the words of requests and their errors.
 type limits struct{ *budget.Installation }
 
 func newLimits(pace int) limits { return limits{budget.NewInstallation(pace)} }

@@ -90,7 +90,7 @@ func (l *observation) forward(ctx context.Context, from, to plan.SHA) (*github.C
 // moved are the commits by which a base came from one tip to another; nil if that is not known.
 func (l *observation) moved(ctx context.Context, from, to plan.SHA) (map[plan.SHA]bool, error) {
 	c, err := l.forward(ctx, from, to)
-	if c == nil || len(c.Commits) != c.GetTotalCommits() {
+	if c == nil || len(c.Commits) == 0 || len(c.Commits) != c.GetTotalCommits() {
 		return nil, err
 	}
 	between := make(map[plan.SHA]bool, len(c.Commits))
