@@ -840,6 +840,47 @@ func TestAnOpeningGoesOnAfterManyEvents(t *testing.T) {
 	}, one)
 }
 
+// An opening's merge waits for GitHub's minute, and an event voids it. The look that doubts it, where nothing of the hour is left for events, takes the
+// place of an opening's: what it finds GitHub to work out is looked at again as that one's would have been.
+func TestAnOpeningGoesOnWhenALookForAnEventTakesItsPlace(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		opening, renewed := time.Now().Add(20*time.Minute), time.Now().Add(50*time.Minute)
+		left, looks := 5000, 0
+		paced := opening.Add(2 * time.Minute)
+		w.budgets = func(b *budget.Quotas) { b.GraphQL = budget.Quota{Limit: 5000, Left: left, Renewed: renewed} }
+		w.windows = opensAt(opening)
+		w.extra = func(s plan.Snapshot, p *plan.Plan) {
+			if s.At.Before(opening.Add(time.Minute)) {
+				return
+			}
+			if looks++; looks == 1 { // it is not known any more
+				p.Actions, p.Look = nil, s.At.Add(time.Second)
+				p.Verdicts[0].Kind = plan.Waiting
+			}
+		}
+		w.fault = func(c call) error {
+			if c.op == "status" && c.state == plan.Success && time.Now().Before(paced) {
+				return &forge.Error{Kind: forge.Limited, Until: paced, Foreseen: true, Reason: "our own pace"}
+			}
+			return nil
+		}
+		w.open(one, pull{number: 7, windowed: true})
+		stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		time.Sleep(time.Until(opening) - time.Minute)
+		w.set(func() { left = 500 }) // none is left for events
+		for time.Now().Before(paced.Add(time.Minute)) {
+			w.note(one)
+			time.Sleep(10 * time.Second)
+		}
+		w.want(one, 7, "merged")
+		if n := w.count(opening, "observe"); n > 10 {
+			t.Errorf("%d looks", n)
+		}
+	}, one)
+}
+
 // TestAnOpeningGoesOnWithoutWhatOnlyTells: so it does where nothing of the hour of requests is left for a status that only tells.
 func TestAnOpeningGoesOnWithoutWhatOnlyTells(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {

@@ -37,7 +37,9 @@ func (k *look) handOver(s plan.Snapshot, wanted []*outbox.Write) {
 		l.table.Drop(e.desired.repo)
 	}
 	if k.part == nil {
+		opens, _, _ := l.table.Wanted(k.repo)
 		e.outcome, e.urgent = outcome{event: k.event}, false
+		e.opening = e.opening || opens > 0 // it takes the place of an opening that is not done, and goes on with it
 	}
 	if slices.ContainsFunc(wanted, func(w *outbox.Write) bool { return w.Class == outbox.Opens }) {
 		l.ledger.Hasten(k.repo.Installation) // whether GitHub takes a payment again is tried before
