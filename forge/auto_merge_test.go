@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/standin"
 )
 
 // A look sees that GitHub's auto-merge is armed, and how. Where it is, our success lets GitHub merge at once: our own merge is then

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/standin"
 )
 
 // A status counts for the App that is required only if that App's bot set it: a person of the App's own name never does, on a pull

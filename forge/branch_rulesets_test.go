@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/internal/race"
+	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/standin"
 )
 
 // restart gives the world a Forge that remembers nothing.

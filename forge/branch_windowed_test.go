@@ -14,9 +14,9 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/internal/race"
+	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/promoter"
-	"github.com/sluicegate/sluice/standin"
 )
 
 // windowedText is a file with windowed branches that follow main.

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/internal/race"
+	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/standin"
 )
 
 // debtFor is a debt of a success that was given for a pull request.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/standin"
 )
 
 func TestConfirm(t *testing.T) {

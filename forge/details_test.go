@@ -12,8 +12,8 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/internal/race"
+	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/standin"
 )
 
 // herd is a world with so many open pull requests, all of them seen and long unchanged.

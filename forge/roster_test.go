@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/standin"
 )
 
 // rulesOnMain commits the file to the default branch; "" deletes it.

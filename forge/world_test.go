@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/standin"
 	"github.com/sluicegate/sluice/test/githubapi"
 )
 

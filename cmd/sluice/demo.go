@@ -18,8 +18,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluicegate/sluice/standin"
-	"github.com/sluicegate/sluice/standin/site"
+	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/site"
 )
 
 // newDemoCommand makes `sluice demo`: the service, as it is, against a stand-in GitHub over real git.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // TestPromoteProtected: a forge's rules keep one branch from whoever pushes, and decline the whole push for it, as GitHub's

@@ -10,8 +10,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/standin"
 	"github.com/sluicegate/sluice/store"
 )
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/internal/race"
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 var (

@@ -23,10 +23,10 @@ import (
 
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/gate"
+	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/promoter"
 	"github.com/sluicegate/sluice/reconcile"
-	"github.com/sluicegate/sluice/standin"
 	"github.com/sluicegate/sluice/store"
 	"github.com/sluicegate/sluice/webhook"
 )

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // The figures of this file take minutes of GitHub's pace. They run at the service's default pace, against a GitHub that keeps its limit.

@@ -3,7 +3,7 @@ package e2e
 import (
 	"testing"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // A person armed GitHub's auto-merge, which merges as soon as our status is green: with another method than the file's the pull

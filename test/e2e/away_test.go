@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // What cannot work is said. While GitHub is away, or limits us, or refuses every look, the service stays ready, since a pod that is

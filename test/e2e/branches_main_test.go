@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // TestBothHalvesOfOnePullRequest is the main job of windowed branches: a change with a live and a windowed half is merged at

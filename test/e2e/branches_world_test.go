@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // What the tests of windowed branches share: the file, where branches stand, and who moved them, as git and GitHub have it.

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // TestWindowedBranchesOfABrokenFile: main's file is broken, or deleted, and a windowed branch stands at an older commit of main, with a

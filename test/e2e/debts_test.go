@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // A success of ours is a debt: none outlives its window on a commit that was not merged, whatever became of what it was given for.

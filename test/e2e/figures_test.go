@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // The figures: times, memory and pace, many of them beside those of a minimal program that does the same writes in the same run. They are

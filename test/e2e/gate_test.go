@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // TestLiveMergesAndWindowedWaits is the main job, end to end: a live change is merged, a windowed one is held and merged by

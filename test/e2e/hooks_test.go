@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // TestWebhooksLost: every webhook about a change is lost on its way. The resync finds what there is to do; nothing is lost

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 var seed = flag.Uint64("seed", 0, "of GitHub's faults; 0: another one each time")

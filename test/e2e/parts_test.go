@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // TestOneBadPartHoldsItselfAlone: GitHub cannot list what one pull request of a stranger's fork changes. It is held and says so; all

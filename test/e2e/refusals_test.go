@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // GitHub does not tell an App that a classic protection is strict, and calls a head that is behind BLOCKED while our own status

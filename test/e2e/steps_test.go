@@ -14,7 +14,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // neighbour makes beta/other, another account's repository with the same rules, in an installation of its own.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/internal/race"
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // Strangers open pull requests from forks, of whatever makes the service remember the most. One that the system kills for its memory

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // TestToldNotEnforced: our context is not required on the base, or not bound to our App. At the start the log, the plan, the page

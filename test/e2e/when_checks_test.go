@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // TestOurOwnPendingStatusIsNoDeadlock: our status is a required check and is pending, so GitHub calls the pull request blocked

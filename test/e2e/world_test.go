@@ -25,7 +25,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/internal/race"
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/test/githubapi"
 )
 

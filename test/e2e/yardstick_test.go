@@ -15,7 +15,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v4"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // minimal is the minimal program: a status for each notice, at once, over at most 64 connections. It acknowledges what it would lose if it

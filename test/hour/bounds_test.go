@@ -3,7 +3,7 @@ package hour
 import (
 	"time"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // What a repository may expect: t + L + q, of docs/adr/0022, section 8, from what the world is. Where the page's end says that what is built is

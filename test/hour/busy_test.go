@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/internal/race"
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // 20 repositories of 50 pull requests with two events a second, half of them pushes, for ten minutes amid an hour that was used evenly:

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 var day = flag.Float64("day", 0, "replay a whole day of this part of the organisation, on that part of GitHub's hour; 0: less than an hour")

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // A file that changes every two minutes rewords the statuses of 100 pull requests of one repository, for an hour, with a quarter of GitHub's limits: more than

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/internal/race"
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // One repository of 100 pull requests with an event a second: looks come further apart, but the hour lasts, and an opening near its end

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
-	"github.com/sluicegate/sluice/standin"
 )
 
 // lag is by how much GitHub's reads lag its webhooks in these tests, and shown within how long after it shows something it is answered:

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
-	"github.com/sluicegate/sluice/standin"
 )
 
 // neighbour is a repository at its worst, or what GitHub or an operator does at their worst. What it costs others is for the bounds: it is what

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // Late in a busy hour somebody with an account of their own sets green under our name on 200 heads of one repository. They are put right, but

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/internal/race"
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 var (

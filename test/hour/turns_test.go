@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // A change of the rules rewords the statuses of 600 pull requests of one repository: that takes minutes at GitHub's pace. What is opened in

@@ -35,7 +35,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // Bounds of one page.

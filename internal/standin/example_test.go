@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // People open and merge a pull request. What the App does instead of bob goes over Handler.

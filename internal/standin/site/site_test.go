@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluicegate/sluice/standin"
-	"github.com/sluicegate/sluice/standin/site"
+	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/site"
 )
 
 // world is a stand-in with one repository, and its pages.

@@ -3,7 +3,7 @@ package standin_test
 import (
 	"testing"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // An armed auto-merge merges by its own method as soon as the rules allow it, and not before; what nothing stands against cannot be

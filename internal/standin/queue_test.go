@@ -3,7 +3,7 @@ package standin_test
 import (
 	"testing"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // queued are two pull requests in a merge queue that asks for the status x.

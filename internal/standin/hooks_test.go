@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // allEvents makes every event that the stand-in knows.
@@ -119,7 +119,7 @@ var sometimes = []string{"app_slug", "changes", "has_discussions", "members", "m
 
 func exampleShape(t *testing.T, event string) *shape {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "webhook", "testdata", "github", event+".json.gz"))
+	f, err := os.Open(filepath.Join("..", "..", "webhook", "testdata", "github", event+".json.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}

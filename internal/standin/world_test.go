@@ -18,7 +18,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v4"
 
-	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/test/githubapi"
 )
 
