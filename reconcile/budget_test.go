@@ -881,6 +881,48 @@ func TestAnOpeningGoesOnWhenALookForAnEventTakesItsPlace(t *testing.T) {
 	}, one)
 }
 
+// One of two that are due could not be read as the window opened. It is to be read again in a moment, while the other's merge waits for GitHub's
+// minute and is read again alone: what was to come after it is not forgotten.
+func TestAnOpeningGoesOnWithWhatCouldNotBeRead(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		opening, renewed := time.Now().Add(20*time.Minute), time.Now().Add(50*time.Minute)
+		left, again := 5000, opening.Add(5*time.Second)
+		paced := opening.Add(40 * time.Second)
+		w.budgets = func(b *budget.Quotas) { b.GraphQL = budget.Quota{Limit: 5000, Left: left, Renewed: renewed} }
+		w.windows = opensAt(opening)
+		w.unread = func(at time.Time) time.Time { // a part of one look
+			if at.Before(opening) || !at.Before(again) {
+				return time.Time{}
+			}
+			return again
+		}
+		w.extra = func(s plan.Snapshot, p *plan.Plan) {
+			if !s.Again.IsZero() {
+				p.Actions = slices.DeleteFunc(p.Actions, func(a plan.Action) bool { return slices.Contains(a.About(), 8) })
+			}
+		}
+		w.fault = func(c call) error {
+			if c.op == "status" && c.state == plan.Success && time.Now().Before(paced) {
+				return &forge.Error{Kind: forge.Limited, Until: paced, Foreseen: true, Reason: "our own pace"}
+			}
+			return nil
+		}
+		w.open(one, pull{number: 7, windowed: true})
+		w.open(one, pull{number: 8, windowed: true})
+		stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		time.Sleep(time.Until(opening) - time.Minute)
+		w.set(func() { left = 500 }) // none is left for events
+		time.Sleep(time.Until(paced) + 10*time.Second)
+		w.want(one, 7, "merged")
+		w.want(one, 8, "merged")
+		if n := w.count(opening, "observe"); n > 10 {
+			t.Errorf("%d looks", n)
+		}
+	}, one)
+}
+
 // TestAnOpeningGoesOnWithoutWhatOnlyTells: so it does where nothing of the hour of requests is left for a status that only tells.
 func TestAnOpeningGoesOnWithoutWhatOnlyTells(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {

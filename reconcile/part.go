@@ -65,6 +65,10 @@ func (k *look) readPart(ctx context.Context, before plan.Snapshot, merged []int)
 	whole.At, whole.Skew, whole.Refusals, whole.Repairs, whole.Merges = s.At, s.Skew, s.Refusals, s.Repairs, s.Merges
 	whole.Debts, whole.Others, whole.Sharers, whole.Lacking, whole.Hour = s.Debts, s.Others, s.Sharers, s.Lacking, s.Hour
 	whole.Closed, whole.Forgotten = s.Closed, nil
+	if !before.Again.IsZero() && before.Again.Before(s.At) {
+		whole.Again = s.At // nobody has asked since
+	}
+	whole.Again = plan.Soonest(whole.Again, s.Again)
 	whole.Bases = maps.Clone(before.Bases)
 	maps.Copy(whole.Bases, s.Bases)
 	whole.Pulls = slices.Clone(s.Pulls)

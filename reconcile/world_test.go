@@ -54,13 +54,14 @@ type world struct {
 	lost     func(m plan.Move) (done, yes bool)  // whether the answer says nothing of a branch that goes for itself, and whether it moved
 	owed     ledgerOf
 	writing  map[placed]bool
-	abreast  int                 // writes under way
-	widest   int                 // the most of them
-	writes   int                 // that GitHub takes in a minute, as an observation says; 0: as many as come
-	statuses int                 // that stand under our context, when they are listed
-	reads    int                 // requests, those to GraphQL apart, that an observation takes
-	dear     func(plan.Repo) int // points of a look; nil: 1
-	keeps    bool                // of holds a look knows what was read in full, as forge does of checks and reviews
+	abreast  int                          // writes under way
+	widest   int                          // the most of them
+	unread   func(at time.Time) time.Time // when what an observation could not read is worth asking for again; nil: all was read
+	writes   int                          // that GitHub takes in a minute, as an observation says; 0: as many as come
+	statuses int                          // that stand under our context, when they are listed
+	reads    int                          // requests, those to GraphQL apart, that an observation takes
+	dear     func(plan.Repo) int          // points of a look; nil: 1
+	keeps    bool                         // of holds a look knows what was read in full, as forge does of checks and reviews
 }
 
 // placed is where a status is written.
@@ -519,6 +520,9 @@ func (w *world) Observe(ctx context.Context, r plan.Repo, ask forge.Ask) (plan.S
 		s.Pulls = append(s.Pulls, x)
 	}
 	h.addBranches(&s)
+	if w.unread != nil {
+		s.Again = w.unread(s.At)
+	}
 	for _, d := range ask.Debts {
 		if p := h.pulls[d.Subject.Pull]; p != nil && p.merged {
 			s.Closed = append(s.Closed, plan.Closure{Subject: d.Subject, SHA: p.sha(), Merged: true})
@@ -782,6 +786,9 @@ func (w *world) rules(s plan.Snapshot) plan.Plan {
 		w.rule(&p, s, x, open, until)
 	}
 	ruleBranches(&p, s, open, until)
+	if !s.Again.Before(s.At) {
+		p.Look = earliest(p.Look, s.Again)
+	}
 	for _, d := range s.Debts {
 		if slices.ContainsFunc(s.Closed, func(c plan.Closure) bool { return c.Subject == d.Subject && c.SHA == d.SHA }) {
 			p.Redeemed = append(p.Redeemed, d.Number)
