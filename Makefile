@@ -1,4 +1,4 @@
-# The two commands of the README are `go run ./cmd/sluice demo` and `make test`. Everything here needs Go and git alone,
+# The two commands of the README are `go run ./cmd/sluice-demo` and `make test`. Everything here needs Go and git alone,
 # except `check` and `vulns`, which fetch their tools with Go.
 
 GO ?= go
@@ -41,11 +41,11 @@ help: ## show this
 
 .PHONY: run
 run: ## run the service against the stand-in GitHub, with windows that open every few minutes
-	$(GO) run ./cmd/sluice demo
+	$(GO) run ./cmd/sluice-demo
 
 .PHONY: build
-build: ## build bin/sluice, static and stripped
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o $(BIN)/sluice ./cmd/sluice
+build: ## build bin/sluice and bin/sluice-demo, static and stripped
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o $(BIN)/ ./cmd/...
 
 .PHONY: test
 test: ## run the tests of the packages, with the race detector where there is a C compiler

@@ -5,7 +5,6 @@ import "github.com/spf13/cobra"
 // commands lists every command, in the order in which help shows them to somebody who begins.
 func commands(e *env) []*cobra.Command {
 	return []*cobra.Command{
-		newDemoCommand(e),
 		newInitCommand(e),
 		newWindowsCommand(e),
 		newCheckCommand(e),

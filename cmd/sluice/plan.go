@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/service"
 	"github.com/sluicegate/sluice/store"
 )
 
@@ -56,12 +57,12 @@ func newPlanCommand(e *env) *cobra.Command {
 
 // planFor looks at a repository as the service would and decides. With an instant that is not now, freshness and the
 // clock's skew say nothing, so the look counts as made at that instant.
-func planFor(ctx context.Context, s settings, name string, when moment, now time.Time) (planView, error) {
+func planFor(ctx context.Context, s service.Settings, name string, when moment, now time.Time) (planView, error) {
 	owner, repo, ok := strings.Cut(name, "/")
 	if !ok || owner == "" || repo == "" || strings.Contains(repo, "/") {
 		return planView{}, fmt.Errorf("%q: want OWNER/REPO", name)
 	}
-	f, err := forge.New(s.forge(nil, slog.New(slog.DiscardHandler)))
+	f, err := forge.New(s.Forge(nil, slog.New(slog.DiscardHandler)))
 	if err != nil {
 		return planView{}, err
 	}
@@ -87,7 +88,7 @@ func planFor(ctx context.Context, s settings, name string, when moment, now time
 	if err != nil {
 		return planView{}, err
 	}
-	return viewPlan(decide(snapshot), snapshot), nil
+	return viewPlan(service.Decide(snapshot), snapshot), nil
 }
 
 // remembered is a repository as it is, with what the service remembers of it, if it is there.
@@ -128,14 +129,6 @@ func remembered(ctx context.Context, f *forge.Forge, r *store.Reader, repo plan.
 		snapshot.Pulls[i].FirstSeen = seen[p.Head]
 	}
 	return snapshot, err
-}
-
-// forge is what package forge needs of the settings.
-func (s settings) forge(lists forge.FileLists, log *slog.Logger) forge.Options {
-	return forge.Options{
-		URL: s.GitHubURL, GraphQLURL: s.GraphQLURL, AppID: s.AppID, PrivateKey: s.PrivateKey, Pace: s.Pace,
-		Resync: s.Resync, Memory: s.Memory, Lists: lists, Log: log,
-	}
 }
 
 // planView is the JSON of `sluice plan`.

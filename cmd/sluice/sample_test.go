@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/deploy/flux"
@@ -99,7 +98,7 @@ func clone(t *testing.T, branch string, files map[string]string) string {
 // TestSampleAndDemo: what people copy and what the demo shows pass check, as they stand before bootstrap and after, and no pull request on what says
 // which branch a cluster follows goes past the window.
 func TestSampleAndDemo(t *testing.T) {
-	demo, err := demoFiles(time.Date(2026, 11, 23, 11, 1, 0, 0, time.UTC))
+	demo, err := flux.Demo("2-59/3 * * * *")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sluicegate/sluice/service"
 )
 
 // newServeCommand makes `sluice serve`: the service, until it is told to stop.
@@ -37,24 +39,24 @@ const garbagePercent = 30
 // environment goes first. The rest is for what looks read: 400 MiB stays below the 512 MiB of deploy/kubernetes/sluice.yaml.
 const memoryTimes = 2
 
-func (e *env) serve(ctx context.Context, s settings) error {
+func (e *env) serve(ctx context.Context, s service.Settings) error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbagePercent)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(int64(memoryTimes * s.Memory))
 	}
-	log := s.logger(e.stderr)
+	log := s.Logger(e.stderr)
 	slog.SetDefault(log) // for libraries
 	for _, w := range s.Warnings {
 		log.Warn(w)
 	}
-	v, err := newService(ctx, s, log)
+	v, err := service.New(ctx, s, log)
 	if err != nil {
 		return err
 	}
 	if w := exposedFile(s.Database); w != "" { // the store has mended what it could
 		log.Warn("setting database: " + w)
 	}
-	return v.run(ctx)
+	return v.Run(ctx)
 }

@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
-	"net/http"
 	"net/netip"
 	"net/url"
 	"os"
@@ -19,34 +16,8 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
 
-	"github.com/sluicegate/sluice/config"
-	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/reconcile"
-	"github.com/sluicegate/sluice/web"
+	"github.com/sluicegate/sluice/service"
 )
-
-// settings are what the service is told by flags, the environment (SLUICE_…) or a settings file, in that order of weight.
-type settings struct {
-	GitHubURL     string
-	GraphQLURL    string // "": derived from GitHubURL, as GitHub does
-	AppID         int64
-	PrivateKey    []byte // PEM; secret
-	WebhookSecret []byte // secret
-	FluxSecret    []byte // secret; none: Flux's own events are not taken
-	Listen        string
-	AdminListen   string
-	MetricsListen string // "": the metrics are at AdminListen
-	Peer          int    // connections of one peer address to each listener; 0: no share
-	PublicURL     string // where people reach the page; "": on loopback and AdminListen's host alone
-	Database      string
-	Resync        time.Duration
-	Pace          int // points a minute; 0: off
-	Workers       int
-	Memory        int // bytes that are remembered of repositories
-	LogLevel      slog.Level
-	LogJSON       bool
-	Warnings      []string // for the log, once
-}
 
 // setting is one name that can be set, with its default and what it means.
 type setting struct {
@@ -98,13 +69,13 @@ func addSettingFlags(flags *pflag.FlagSet) {
 }
 
 // readSettings collects the settings of a command. Its errors name settings and where they come from, never their values.
-func readSettings(flags *pflag.FlagSet, need ...string) (settings, error) {
+func readSettings(flags *pflag.FlagSet, need ...string) (service.Settings, error) {
 	v := viper.New()
 	from := sources{flags: flags, file: v}
 	if path, err := flags.GetString("settings"); err == nil && path != "" {
 		from.path = path
 		if err := readSettingsFile(v, path); err != nil {
-			return settings{}, err
+			return service.Settings{}, err
 		}
 	}
 	v.SetEnvPrefix(envPrefix)
@@ -114,13 +85,13 @@ func readSettings(flags *pflag.FlagSet, need ...string) (settings, error) {
 		v.SetDefault(s.key, s.value)
 	}
 	if err := v.BindPFlags(flags); err != nil {
-		return settings{}, err
+		return service.Settings{}, err
 	}
 	if unknown := unknownVariables(os.Environ()); len(unknown) > 0 {
-		return settings{}, errors.New(strings.Join(unknown, "\n"))
+		return service.Settings{}, errors.New(strings.Join(unknown, "\n"))
 	}
 	if err := missing(v, need); err != nil {
-		return settings{}, err
+		return service.Settings{}, err
 	}
 	s, err := parseSettings(v, from)
 	if warning := exposedSettings(v, from.path); warning != "" {
@@ -148,8 +119,9 @@ func missing(v *viper.Viper, need []string) error {
 	return nil
 }
 
-func parseSettings(v *viper.Viper, from sources) (settings, error) {
-	s := settings{
+func parseSettings(v *viper.Viper, from sources) (service.Settings, error) {
+	s := service.Settings{
+		Version:   version(),
 		GitHubURL: v.GetString("github.url"), GraphQLURL: v.GetString("github.graphql_url"),
 		Listen: v.GetString("listen"), AdminListen: v.GetString("admin.listen"), MetricsListen: v.GetString("metrics.listen"), PublicURL: v.GetString("public_url"), Database: v.GetString("database"),
 	}
@@ -174,7 +146,7 @@ func parseSettings(v *viper.Viper, from sources) (settings, error) {
 	check("github.url", checkTokenURL(s.GitHubURL))
 	check("github.graphql_url", checkTokenURL(s.GraphQLURL))
 	check("public_url", checkURL(s.PublicURL))
-	s.checkListens(check)
+	checkListens(s, check)
 	if s.Database == "" {
 		check("database", errors.New("want a path"))
 	}
@@ -210,7 +182,7 @@ func parseSettings(v *viper.Viper, from sources) (settings, error) {
 	return s, errors.Join(errs...)
 }
 
-func (s settings) checkListens(check func(key string, err error)) {
+func checkListens(s service.Settings, check func(key string, err error)) {
 	check("listen", checkListen(s.Listen))
 	check("admin.listen", checkListen(s.AdminListen))
 	if s.MetricsListen != "" {
@@ -296,79 +268,4 @@ func memory(text string) (int, error) {
 		}
 	}
 	return 0, fmt.Errorf("want at least %dMiB, like 200MiB or 1GiB", leastMemory>>20)
-}
-
-// logger writes what operators read to w.
-func (s settings) logger(w io.Writer) *slog.Logger {
-	options := &slog.HandlerOptions{Level: s.LogLevel, ReplaceAttr: present}
-	if s.LogJSON {
-		return slog.New(slog.NewJSONHandler(w, options))
-	}
-	return slog.New(slog.NewTextHandler(w, options))
-}
-
-// present leaves out an attribute that says nothing: an empty text, an instant that is none, the number of no pull request or installation.
-// What has words of its own is written with them in JSON too.
-func present(_ []string, a slog.Attr) slog.Attr {
-	switch v := a.Value.Any().(type) {
-	case time.Time:
-		if v.IsZero() {
-			return slog.Attr{}
-		}
-	case fmt.Stringer: // a duration, an address
-		a.Value = slog.StringValue(v.String())
-	}
-	numbers := a.Key == "pull" || a.Key == "installation"
-	if text := a.Value.String(); text == "" || numbers && text == "0" {
-		return slog.Attr{}
-	}
-	return a
-}
-
-// proxy is the host of the proxy that requests to GitHub go through, as HTTPS_PROXY and the like of the environment say; "": none. One that
-// cannot be read is none to Go: the log shows that it is not used.
-func (s settings) proxy() string {
-	u, err := url.Parse(s.GitHubURL)
-	if err != nil {
-		return ""
-	}
-	through, err := http.ProxyFromEnvironment(&http.Request{URL: u})
-	if err != nil || through == nil {
-		return ""
-	}
-	return through.Host // a name and password stand before it
-}
-
-// peopleURL is where people see what the REST base serves: https://github.com for github.com's, https://HOST for an
-// Enterprise Server's.
-func (s settings) peopleURL() string {
-	if rest, ok := strings.CutSuffix(strings.TrimSuffix(s.GitHubURL, "/"), "/api/v3"); ok {
-		return rest
-	}
-	return strings.Replace(strings.TrimSuffix(s.GitHubURL, "/"), "://api.", "://", 1)
-}
-
-// link is where people read more of what a status is about: on the page where it has an address, else in the rules file on GitHub, at the line
-// if that is known.
-func (s settings) link(repo plan.Repo, t reconcile.Target) string {
-	if u, err := url.Parse(s.PublicURL); err == nil && s.PublicURL != "" { // it was checked
-		u = u.JoinPath("/")
-		u.Fragment = web.Anchor(repo, t.Subject.Pull, t.Branch)
-		return u.String()
-	}
-	at := cmp.Or(string(t.Origin.SHA), string(t.Subject.Base), "HEAD")
-	link := s.peopleURL() + (&url.URL{Path: "/" + strings.Join([]string{repo.Owner, repo.Name, "blob", at, config.File}, "/")}).EscapedPath()
-	if t.Origin.Line > 0 {
-		link += "#L" + strconv.Itoa(t.Origin.Line)
-	}
-	return link
-}
-
-// pageHosts are the hosts that the page answers under, beside loopback names.
-func (s settings) pageHosts() []string {
-	hosts := []string{s.AdminListen}
-	if u, err := url.Parse(s.PublicURL); err == nil { // it was checked
-		hosts = append(hosts, u.Host)
-	}
-	return hosts
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,11 +12,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/reconcile"
+	"github.com/sluicegate/sluice/service"
 )
 
-func readWith(t *testing.T, args []string, need ...string) (settings, error) {
+func readWith(t *testing.T, args []string, need ...string) (service.Settings, error) {
 	t.Helper()
 	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
 	addSettingFlags(flags)
@@ -123,10 +121,10 @@ func TestSettingsFileErrors(t *testing.T) {
 // error that names the setting. A short one is warned of.
 func TestSecretsAlike(t *testing.T) {
 	dir := t.TempDir()
-	get := map[string]func(settings) []byte{
-		"github.private_key":    func(s settings) []byte { return s.PrivateKey },
-		"github.webhook_secret": func(s settings) []byte { return s.WebhookSecret },
-		"flux.secret":           func(s settings) []byte { return s.FluxSecret },
+	get := map[string]func(service.Settings) []byte{
+		"github.private_key":    func(s service.Settings) []byte { return s.PrivateKey },
+		"github.webhook_secret": func(s service.Settings) []byte { return s.WebhookSecret },
+		"flux.secret":           func(s service.Settings) []byte { return s.FluxSecret },
 	}
 	for key, value := range get {
 		group, name, _ := strings.Cut(key, ".")
@@ -137,13 +135,13 @@ func TestSecretsAlike(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for from, read := range map[string]func() (settings, error){
-				"environment": func() (settings, error) {
+			for from, read := range map[string]func() (service.Settings, error){
+				"environment": func() (service.Settings, error) {
 					t.Setenv(envName(key), text)
 					return readWith(t, nil)
 				},
-				"file":          func() (settings, error) { return readWith(t, []string{"--" + key + "_file", file}) },
-				"settings file": func() (settings, error) { return readWith(t, []string{"--settings", yaml}) },
+				"file":          func() (service.Settings, error) { return readWith(t, []string{"--" + key + "_file", file}) },
+				"settings file": func() (service.Settings, error) { return readWith(t, []string{"--settings", yaml}) },
 			} {
 				s, err := read()
 				t.Setenv(envName(key), "")
@@ -315,49 +313,6 @@ func TestWrongKeys(t *testing.T) {
 	for _, id := range []string{"Iv1.0123456789abcdef", "Iv23liABCDEFGHIJKLMN"} {
 		if _, err := readWith(t, []string{"--github.app_id", id}); err == nil || !strings.Contains(err.Error(), "setting github.app_id: this is the App's client id: want its App ID") {
 			t.Errorf("%s: %v", id, err)
-		}
-	}
-}
-
-// TestLogWithoutEmptyAttributes: an attribute that says nothing is left out, also one of a logger's own; zero that counts something stays;
-// durations and addresses are words in JSON too.
-func TestLogWithoutEmptyAttributes(t *testing.T) {
-	for format, want := range map[string]string{
-		"text": `level=INFO msg=x pull=7 waiting=0 again_in=1m0s page=127.0.0.1:80 error=bad sha=abc`,
-		"json": `"level":"INFO","msg":"x","pull":7,"waiting":0,"again_in":"1m0s","page":"127.0.0.1:80","error":"bad","sha":"abc"}`,
-	} {
-		var out strings.Builder
-		log := settings{LogJSON: format == "json"}.logger(&out).With("repository", plan.Repo{}.String(), "base", plan.Branch(""))
-		log.Info("x", "pull", 0, "installation", int64(0), "pull", 7, "waiting", 0, "until", time.Time{}, "reason", "", "again_in", time.Minute,
-			"page", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80}, "error", errors.New("bad"), "sha", plan.SHA("abc"))
-		if _, got, _ := strings.Cut(strings.TrimSpace(out.String()), want[:8]); want[:8]+got != want {
-			t.Errorf("%s: %s", format, out.String())
-		}
-	}
-}
-
-// TestLinks: a status links to its pull request or branch on the page where that has an address, else to the line of the rules on GitHub.
-// Names are escaped.
-func TestLinks(t *testing.T) {
-	repo := plan.Repo{Owner: "acme", Name: "fleet"}
-	pull := reconcile.Target{Subject: plan.Subject{Pull: 7, Base: "main"}, Origin: plan.Origin{SHA: "abc", Line: 12}}
-	for _, c := range []struct {
-		public, github string
-		about          reconcile.Target
-		want           string
-	}{
-		{"https://sluice.example.com", "", pull, "https://sluice.example.com/#acme/fleet/pull/7"},
-		{"https://example.com/sluice/", "", pull, "https://example.com/sluice/#acme/fleet/pull/7"},
-		{"https://example.com/sluice?x=1", "", pull, "https://example.com/sluice/?x=1#acme/fleet/pull/7"},
-		{"https://example.com", "", reconcile.Target{Branch: `rw/a"><b#%`}, "https://example.com/#acme/fleet/tree/rw/a%22%3E%3Cb%23%25"},
-		{"https://example.com", "", reconcile.Target{}, "https://example.com/#acme/fleet"},
-		{"", "https://api.github.com", pull, "https://github.com/acme/fleet/blob/abc/.github/sluice.yaml#L12"},
-		{"", "https://ghe.example.com/api/v3", pull, "https://ghe.example.com/acme/fleet/blob/abc/.github/sluice.yaml#L12"},
-		{"", "https://api.github.com", reconcile.Target{Subject: plan.Subject{Base: `a b#"%`}}, "https://github.com/acme/fleet/blob/a%20b%23%22%25/.github/sluice.yaml"},
-		{"", "https://api.github.com", reconcile.Target{Branch: "rw/a"}, "https://github.com/acme/fleet/blob/HEAD/.github/sluice.yaml"},
-	} {
-		if got := (settings{PublicURL: c.public, GitHubURL: c.github}).link(repo, c.about); got != c.want {
-			t.Errorf("%s %s %+v: %s, want %s", c.public, c.github, c.about, got, c.want)
 		}
 	}
 }

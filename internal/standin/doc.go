@@ -1,4 +1,4 @@
-// Package standin is a GitHub small enough to read, for `sluice demo` and for tests.
+// Package standin is a GitHub small enough to read, for `sluice-demo` and for tests.
 //
 // # What it is
 //

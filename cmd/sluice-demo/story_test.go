@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/deploy/flux"
 	"github.com/sluicegate/sluice/internal/standin"
 )
 
@@ -52,7 +54,7 @@ func (r *record) has(t *testing.T, texts ...string) {
 func startedDemo(t *testing.T) (*demo, *record) {
 	t.Helper()
 	var out record
-	d, err := (&env{stdout: &out, stderr: io.Discard, now: time.Now}).startDemo(t.Context(), t.TempDir(), slog.LevelError)
+	d, err := start(t.Context(), t.TempDir(), &out, io.Discard, slog.LevelError)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,28 +112,40 @@ func TestDemoAfterItsStory(t *testing.T) {
 	}
 }
 
-// TestDemoAnswersPlan: the line that the demo prints asks it.
-func TestDemoAnswersPlan(t *testing.T) {
+// TestDemoSaysHowToAsk: the line that the demo prints is one for a shell, with what asks it; the smoke test runs it.
+func TestDemoSaysHowToAsk(t *testing.T) {
 	d, out := startedDemo(t)
-	if _, err := d.repo.OpenPull(standin.NewPull{By: "bob", Head: "held", Change: &standin.Change{Write: map[string]string{"clusters/cluster-1/flux/x.yaml": "a: 1\n"}}}); err != nil {
-		t.Fatal(err)
-	}
 	d.introduce(time.Now())
-	line := regexp.MustCompile(`(?m)^  (SLUICE_.*) plan acme/fleet$`).FindStringSubmatch(out.String())
-	if line == nil {
+	line := regexp.MustCompile(`(?m)^  SLUICE_GITHUB_URL=(\S+) SLUICE_GITHUB_APP_ID=4711 SLUICE_GITHUB_PRIVATE_KEY_FILE=(\S+) go run ./cmd/sluice plan acme/fleet$`).
+		FindStringSubmatch(out.String())
+	if line == nil || line[1] != d.settings.GitHubURL || line[2] != d.key {
 		t.Fatalf("no line asks it:\n%s", out)
 	}
-	words := strings.Fields(line[1])
-	for _, word := range words[:len(words)-1] {
-		name, value, _ := strings.Cut(word, "=")
-		t.Setenv(name, value)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "sluice"), nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	if program := words[len(words)-1]; program != os.Args[0] {
-		t.Errorf("it calls %s", program)
+	if got := sluice(filepath.Join(dir, "sluice-demo")); got != shellWord(filepath.Join(dir, "sluice")) {
+		t.Errorf("beside it lies sluice, and it calls %s", got)
 	}
-	stdout, stderr, code := sluice("plan", "acme/fleet", "--at", time.Now().UTC().Format(time.RFC3339))
-	if code != 1 || !strings.Contains(stdout, "#1") || !strings.Contains(stdout, "held") {
-		t.Errorf("code %d:\n%s%s", code, stdout, stderr)
+}
+
+// TestCalls: a wrong call is told, and nothing is started.
+func TestCalls(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"--help"}, 0, "exit after the story"},
+		{[]string{"--twice"}, 2, "not defined: -twice"},
+		{[]string{"--log.level", "loud"}, 2, "unknown name"},
+		{[]string{"serve"}, 2, `it takes flags alone: "serve"`},
+	} {
+		var out, complaints bytes.Buffer
+		if code := run(t.Context(), c.args, &out, &complaints); code != c.code || out.Len() > 0 || !strings.Contains(complaints.String(), c.says) {
+			t.Errorf("%v: %d %s%s", c.args, code, &out, &complaints)
+		}
 	}
 }
 
@@ -154,9 +168,9 @@ func TestDemoLinks(t *testing.T) {
 	if err = errors.Join(err, <-ended); err != nil {
 		t.Fatal(err)
 	}
-	github := d.service.settings.peopleURL()
+	github := d.settings.PeopleURL()
 	links := map[string]bool{d.repo.Statuses(p.HeadSHA)[0].TargetURL: true}
-	_, page := fetched(t, "http://"+d.service.admin.Addr().String())
+	_, page := fetched(t, "http://"+d.service.Page().String())
 	for _, m := range regexp.MustCompile(`href="([^"]+)"`).FindAllStringSubmatch(page, -1) {
 		if strings.HasPrefix(m[1], github) {
 			links[m[1]] = true
@@ -194,7 +208,7 @@ func TestOpeningMinute(t *testing.T) {
 	for second := range 240 {
 		now := start.Add(time.Duration(second) * time.Second)
 		opening := openingMinute(now)
-		files, err := demoFiles(opening)
+		files, err := flux.Demo(opens(opening))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,20 +219,6 @@ func TestOpeningMinute(t *testing.T) {
 		state := policy.Calendar.At("demo", now)
 		if state.Open || !state.Until.Equal(opening) || opening.Sub(now) < demoHold || opening.Sub(now) > 2*time.Minute {
 			t.Errorf("%s: open %t until %s, said %s", now.Format(time.TimeOnly), state.Open, state.Until, opening)
-		}
-	}
-}
-
-// TestPeopleURL: where people see what the service asks.
-func TestPeopleURL(t *testing.T) {
-	for api, want := range map[string]string{
-		"https://api.github.com":      "https://github.com",
-		"https://ghe.acme.com/api/v3": "https://ghe.acme.com",
-		"https://api.acme.ghe.com":    "https://acme.ghe.com",
-		"http://127.0.0.1:1/api/v3/":  "http://127.0.0.1:1",
-	} {
-		if got := (settings{GitHubURL: api}).peopleURL(); got != want {
-			t.Errorf("%s: %s, want %s", api, got, want)
 		}
 	}
 }

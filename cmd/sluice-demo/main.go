@@ -1,3 +1,4 @@
+// Command sluice-demo runs the service, as it is, against a stand-in GitHub over real git, with windows that open every few minutes.
 package main
 
 import (
@@ -7,50 +8,62 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/internal/standin/site"
+	"github.com/sluicegate/sluice/service"
 )
 
-// newDemoCommand makes `sluice demo`: the service, as it is, against a stand-in GitHub over real git.
-func newDemoCommand(e *env) *cobra.Command {
-	var once bool
-	var logLevel string
-	cmd := &cobra.Command{
-		Use:   "demo",
-		Short: "run the service against a stand-in GitHub over real git, with windows that open every few minutes",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			var level slog.Level
-			if err := level.UnmarshalText([]byte(logLevel)); err != nil {
-				return fmt.Errorf("--log.level: %w", err)
-			}
-			return e.demo(cmd.Context(), level, once)
-		},
-	}
-	cmd.Flags().BoolVar(&once, "once", false, "exit after the story instead of waiting for Ctrl-C")
-	cmd.Flags().StringVar(&logLevel, "log.level", "error", "what the service logs to stderr: debug, info, warn or error")
-	return cmd
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // the first signal asks; the second one finds the system's default, and kills
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
 }
 
-// demo keeps everything in one temporary directory, which is gone when it returns.
-func (e *env) demo(ctx context.Context, level slog.Level, once bool) (err error) {
+// run runs the demo and gives its exit code: 2 for a wrong call, 1 if it failed.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("sluice-demo", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	once := flags.Bool("once", false, "exit after the story instead of waiting for Ctrl-C")
+	level := slog.LevelError
+	flags.TextVar(&level, "log.level", level, "what the service logs to stderr: debug, info, warn or error")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return 2
+	case flags.NArg() > 0:
+		fmt.Fprintf(stderr, "sluice-demo: it takes flags alone: %q\n", flags.Arg(0))
+		return 2
+	}
+	if err := show(ctx, stdout, stderr, level, *once); err != nil {
+		fmt.Fprintln(stderr, "sluice-demo:", err)
+		return 1
+	}
+	return 0
+}
+
+// show keeps everything in one temporary directory, which is gone when it returns.
+func show(ctx context.Context, stdout, stderr io.Writer, level slog.Level, once bool) (err error) {
 	dir, err := os.MkdirTemp("", "sluice-demo-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	d, err := e.startDemo(ctx, dir, level)
+	d, err := start(ctx, dir, stdout, stderr, level)
 	if err != nil {
 		return err
 	}
@@ -70,14 +83,15 @@ func (e *env) demo(ctx context.Context, level slog.Level, once bool) (err error)
 
 // demo is the world of the demo: a stand-in GitHub, the service, and the people.
 type demo struct {
-	out     io.Writer
-	now     func() time.Time
-	github  *standin.GitHub
-	repo    *standin.Repo
-	server  *http.Server
-	service *service
-	cancel  context.CancelFunc
-	ended   chan error // what the service ended with
+	out      io.Writer
+	now      func() time.Time
+	github   *standin.GitHub
+	repo     *standin.Repo
+	server   *http.Server
+	service  *service.Service
+	settings service.Settings
+	cancel   context.CancelFunc
+	ended    chan error // what the service ended with
 
 	pulls    []int                // that people opened in the story so far
 	seen     map[int]standin.Pull // as they were when last reported, by number
@@ -93,7 +107,7 @@ const (
 	demoSecret = "a secret between the demo and its stand-in"
 )
 
-func (e *env) startDemo(ctx context.Context, dir string, level slog.Level) (*demo, error) {
+func start(ctx context.Context, dir string, stdout, stderr io.Writer, level slog.Level) (*demo, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		return nil, err
@@ -103,7 +117,7 @@ func (e *env) startDemo(ctx context.Context, dir string, level slog.Level) (*dem
 		return nil, err
 	}
 	url := "http://" + listener.Addr().String()
-	d := &demo{out: e.stdout, now: e.now, ended: make(chan error, 1), seen: map[int]standin.Pull{}, statuses: map[string]int{}, key: filepath.Join(dir, "app.pem")}
+	d := &demo{out: stdout, now: time.Now, ended: make(chan error, 1), seen: map[int]standin.Pull{}, statuses: map[string]int{}, key: filepath.Join(dir, "app.pem")}
 	d.github, err = standin.New(standin.Options{
 		Dir: filepath.Join(dir, "git"), URL: url, AppID: demoApp, AppKey: &key.PublicKey, WebhookSecret: demoSecret, Limits: standin.GitHubLimits,
 	})
@@ -116,28 +130,28 @@ func (e *env) startDemo(ctx context.Context, dir string, level slog.Level) (*dem
 	if err := os.WriteFile(d.key, pemKey, 0o600); err != nil {
 		return nil, errors.Join(err, d.server.Close())
 	}
-	s := settings{
+	d.settings = service.Settings{
 		GitHubURL: url + "/api/v3", AppID: demoApp, WebhookSecret: []byte(demoSecret),
 		PrivateKey: pemKey,
 		Listen:     "127.0.0.1:0", AdminListen: "127.0.0.1:0", Database: filepath.Join(dir, "sluice.db"),
-		Resync: time.Minute, Workers: 2, Pace: standin.GitHubLimits.REST, LogLevel: level,
+		Resync: time.Minute, Workers: 2, Pace: standin.GitHubLimits.REST, LogLevel: level, Version: "demo",
 	}
-	if err := d.startService(ctx, s, e.stderr); err != nil {
+	if err := d.startService(ctx, stderr); err != nil {
 		return nil, errors.Join(err, d.server.Close())
 	}
 	return d, nil
 }
 
-func (d *demo) startService(ctx context.Context, s settings, stderr io.Writer) error {
-	service, err := newService(ctx, s, s.logger(stderr))
+func (d *demo) startService(ctx context.Context, stderr io.Writer) error {
+	v, err := service.New(ctx, d.settings, d.settings.Logger(stderr))
 	if err != nil {
 		return err
 	}
-	d.service = service
-	d.github.SetWebhookURL("http://" + service.hook.Addr().String() + "/webhook")
+	d.service = v
+	d.github.SetWebhookURL("http://" + v.Hook().String() + "/webhook")
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	d.cancel = cancel
-	go func() { d.ended <- service.run(running) }()
+	go func() { d.ended <- v.Run(running) }()
 	return nil
 }
 

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 
+	"github.com/sluicegate/sluice/deploy/flux"
 	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -42,7 +44,7 @@ func (d *demo) story(ctx context.Context) error {
 	return nil
 }
 
-const demoIntro = `sluice demo: the real service and a stand-in GitHub over real git, on this machine only.
+const demoIntro = `sluice-demo: the real service and a stand-in GitHub over real git, on this machine only.
 
   repository   %s: nginx, split into nginx-rt (live) and nginx-rw (windowed); the cluster reads
                nginx-rt from main and nginx-rw from %s
@@ -60,12 +62,20 @@ What sluice would do now, asked from another terminal:
 
 // introduce says what there is, and where.
 func (d *demo) introduce(opening time.Time) {
-	github := d.service.settings
-	fmt.Fprintf(d.out, demoIntro, d.repo, demoBranch, github.peopleURL()+"/"+d.repo.String(), d.service.admin.Addr(), d.repo.CloneURL(),
+	fmt.Fprintf(d.out, demoIntro, d.repo, demoBranch, d.settings.PeopleURL()+"/"+d.repo.String(), d.service.Page(), d.repo.CloneURL(),
 		opening.Format("15:04 MST"), strings.Join([]string{
-			envName("github.url") + "=" + shellWord(github.GitHubURL), fmt.Sprintf("%s=%d", envName("github.app_id"), github.AppID),
-			envName("github.private_key_file") + "=" + shellWord(d.key), shellWord(os.Args[0]), "plan", d.repo.String(),
+			"SLUICE_GITHUB_URL=" + shellWord(d.settings.GitHubURL), fmt.Sprintf("SLUICE_GITHUB_APP_ID=%d", d.settings.AppID),
+			"SLUICE_GITHUB_PRIVATE_KEY_FILE=" + shellWord(d.key), sluice(os.Args[0]), "plan", d.repo.String(),
 		}, " "))
+}
+
+// sluice is how a shell calls sluice: the program that lies beside this one, or that of the clone.
+func sluice(demo string) string {
+	beside := filepath.Join(filepath.Dir(demo), "sluice")
+	if _, err := os.Stat(beside); err != nil {
+		return "go run ./cmd/sluice"
+	}
+	return shellWord(beside)
 }
 
 // shellWord is a word for a shell.
@@ -80,7 +90,7 @@ func shellWord(word string) string {
 
 // prepare makes the repository of the walk-through, protected as it should be: our status is required, from our App alone.
 func (d *demo) prepare(opening time.Time) (map[string]string, error) {
-	files, err := demoFiles(opening)
+	files, err := flux.Demo(opens(opening))
 	if err != nil {
 		return nil, err
 	}
@@ -108,11 +118,32 @@ func openingMinute(now time.Time) time.Time {
 	return next
 }
 
+// opens is the cron expression by which the window of the demo opens.
+func opens(opening time.Time) string {
+	cycle := int(demoCycle / time.Minute)
+	return fmt.Sprintf("%d-59/%d * * * *", opening.Minute()%cycle, cycle)
+}
+
 // demoCycle is how often the window of the demo opens. It divides an hour.
 const demoCycle = 3 * time.Minute
 
 // demoHold is how long what is windowed should be seen to wait, at least.
 const demoHold = 35 * time.Second
+
+// The files that the people of the demo change.
+const (
+	demoPages   = "clusters/cluster-1/apps/nginx-rt/pages.yaml"
+	demoService = "clusters/cluster-1/apps/nginx-rw/service.yaml"
+	demoSources = "clusters/cluster-1/flux/sources.yaml"
+)
+
+// edited is a file of the repository with one text put in another's place.
+func edited(files map[string]string, path, old, text string) (string, error) {
+	if !strings.Contains(files[path], old) {
+		return "", fmt.Errorf("the sample's %s has no %q", path, old)
+	}
+	return strings.Replace(files[path], old, text, 1), nil
+}
 
 // play opens the pull requests of the story and watches until the last of what they cause has happened.
 func (d *demo) play(ctx context.Context, files map[string]string) error {
@@ -321,7 +352,7 @@ func (d *demo) followBranch() error {
 
 // reportVerdict says once for each value of the windowed branch that sluice knows it to be applied.
 func (d *demo) reportVerdict(ctx context.Context) error {
-	return d.service.store.Pages(ctx, func(p store.Page) error {
+	return d.service.Store().Pages(ctx, func(p store.Page) error {
 		for _, b := range p.Branches {
 			if b.Kind == plan.Applied && string(b.Old) == d.branch && d.applied != d.branch {
 				d.applied = d.branch
@@ -350,7 +381,7 @@ Continue by hand, as a user with write access:
 
 What becomes of it is said below. Ctrl-C stops the demo and removes everything.
 
-`, d.repo.CloneURL(), d.service.settings.GitHubURL, d.repo)
+`, d.repo.CloneURL(), d.settings.GitHubURL, d.repo)
 }
 
 func firstLine(s string) string {

@@ -1,4 +1,5 @@
-package main
+// Package service is everything that `sluice serve` runs, wired: the ports, the store, GitHub, the loop, the page and the metrics. It decides nothing.
+package service
 
 import (
 	"context"
@@ -22,9 +23,9 @@ import (
 	"github.com/sluicegate/sluice/webhook"
 )
 
-// service is everything that `sluice serve` runs, wired.
-type service struct {
-	settings   settings
+// Service is one that has its ports and its database.
+type Service struct {
+	settings   Settings
 	log        *slog.Logger
 	forge      *forge.Forge
 	store      *store.Store
@@ -62,9 +63,9 @@ var (
 	_ forge.FileLists = (*store.Store)(nil)
 )
 
-// newService takes the ports and the database, in that order: whatever is wrong with them is known before anything is done.
-func newService(ctx context.Context, s settings, log *slog.Logger) (_ *service, err error) {
-	v := &service{settings: s, log: log}
+// New takes the ports and the database, in that order: whatever is wrong with them is known before anything is done.
+func New(ctx context.Context, s Settings, log *slog.Logger) (_ *Service, err error) {
+	v := &Service{settings: s, log: log}
 	v.lack.Log, v.lack.Freed = log, func() { v.loop.Missed() }
 	defer func() {
 		if err != nil {
@@ -85,20 +86,20 @@ func newService(ctx context.Context, s settings, log *slog.Logger) (_ *service, 
 	if v.store, err = store.Open(ctx, s.Database); err != nil {
 		return nil, err
 	}
-	v.metrics = metrics.New(version(), v.state)
-	github := s.forge(v.store, log)
+	v.metrics = metrics.New(s.Version, v.state)
+	github := s.Forge(v.store, log)
 	github.Requested, github.Dial, github.Connections = v.metrics.Request, v.dial, part(forgePart)
 	if v.forge, err = forge.New(github); err != nil {
 		return nil, err
 	}
 	v.loop = reconcile.New(reconcile.Options{
-		Forge: v.forge, Store: v.store, Decide: decide, Resync: s.Resync, Workers: s.Workers, Log: log, Meter: v.metrics, Link: s.link,
+		Forge: v.forge, Store: v.store, Decide: Decide, Resync: s.Resync, Workers: s.Workers, Log: log, Meter: v.metrics, Link: s.link,
 	})
 	return v, nil
 }
 
-// decide is everything that is decided of a repository.
-func decide(s plan.Snapshot) plan.Plan { return plan.Join(gate.Decide(s), promoter.Decide(s)) }
+// Decide is everything that is decided of a repository.
+func Decide(s plan.Snapshot) plan.Plan { return plan.Join(gate.Decide(s), promoter.Decide(s)) }
 
 func listenOn(ctx context.Context, name, address string) (net.Listener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
@@ -112,7 +113,7 @@ func listenOn(ctx context.Context, name, address string) (net.Listener, error) {
 func part(of float64) int { return max(1, int(of*float64(listen.Limit()))) }
 
 // bound keeps strangers at a listener from holding more than so many connections. gaveWay is called for each that gives way; may be nil.
-func (v *service) bound(l net.Listener, places int, gaveWay func()) net.Listener {
+func (v *Service) bound(l net.Listener, places int, gaveWay func()) net.Listener {
 	o := listen.Options{Places: places, Descriptors: &v.lack, GaveWay: gaveWay, Log: v.log}
 	if v.settings.Peer > 0 {
 		o.Peer = min(v.settings.Peer, max(1, places/2)) // or one address could still drive out the rest
@@ -121,7 +122,7 @@ func (v *service) bound(l net.Listener, places int, gaveWay func()) net.Listener
 }
 
 // dial makes a connection to GitHub.
-func (v *service) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (v *Service) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	c, err := (&net.Dialer{Timeout: dialMost, KeepAlive: dialMost}).DialContext(ctx, network, address)
 	v.lack.See(err)
 	return c, err
@@ -130,8 +131,17 @@ func (v *service) dial(ctx context.Context, network, address string) (net.Conn, 
 // dialMost is how long a connection to GitHub may take to be made.
 const dialMost = 10 * time.Second
 
+// Hook is where GitHub's webhooks are taken.
+func (v *Service) Hook() net.Addr { return v.hook.Addr() }
+
+// Page is where people read.
+func (v *Service) Page() net.Addr { return v.admin.Addr() }
+
+// Store is what the service keeps.
+func (v *Service) Store() *store.Store { return v.store }
+
 // close gives back what was taken. It may be called on a half-made service.
-func (v *service) close() error {
+func (v *Service) close() error {
 	var errs []error
 	for _, l := range []net.Listener{v.hook, v.admin, v.prometheus} {
 		if l != nil {
@@ -161,7 +171,7 @@ type endpoint struct {
 	at net.Listener
 }
 
-func (v *service) servers() []endpoint {
+func (v *Service) servers() []endpoint {
 	all := []endpoint{
 		{webhook.NewServer(v.webhook(), hookIdle), v.bound(v.hook, min(hookMost, part(hookPart)), v.loop.Missed)}, // it may have been a delivery
 		{webhook.NewServer(v.page(), pageIdle), v.bound(v.admin, min(pageMost, part(pagePart)), nil)},
@@ -175,7 +185,7 @@ func (v *service) servers() []endpoint {
 }
 
 // metricsURL is where the metrics are scraped.
-func (v *service) metricsURL() string {
+func (v *Service) metricsURL() string {
 	at := v.admin
 	if v.prometheus != nil {
 		at = v.prometheus
@@ -183,8 +193,8 @@ func (v *service) metricsURL() string {
 	return "http://" + at.Addr().String() + "/metrics"
 }
 
-// run serves until ctx ends or a part fails, then stops all parts and gives everything back.
-func (v *service) run(ctx context.Context) error {
+// Run serves until ctx ends or a part fails, then stops all parts and gives everything back.
+func (v *Service) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	servers := v.servers()
@@ -228,12 +238,12 @@ func end(ctx context.Context, s *http.Server) error {
 }
 
 // ready says why the service cannot do its work.
-func (v *service) ready() []string { return append(v.loop.Ready(), v.forge.Lacks()...) }
+func (v *Service) ready() []string { return append(v.loop.Ready(), v.forge.Lacks()...) }
 
 // lags says what is not as it should be although the service works.
-func (v *service) lags() []string { return append(v.lack.Lack(), v.loop.Lags()...) }
+func (v *Service) lags() []string { return append(v.lack.Lack(), v.loop.Lags()...) }
 
-func (v *service) webhook() http.Handler {
+func (v *Service) webhook() http.Handler {
 	return webhook.New(webhook.Options{
 		Secret: v.settings.WebhookSecret, FluxSecret: v.settings.FluxSecret, Store: v.store, Self: v.forge.Us, Ready: v.ready, Lags: v.lags, Missed: v.loop.Missed, Log: v.log,
 		Answered: v.metrics.Delivery,
@@ -243,20 +253,20 @@ func (v *service) webhook() http.Handler {
 	})
 }
 
-func (v *service) page() http.Handler {
+func (v *Service) page() http.Handler {
 	var onPage http.Handler // nil: the metrics have an address of their own
 	if v.prometheus == nil {
 		onPage = v.metrics.Handler()
 	}
 	troubles := func() []string { return append(v.ready(), v.lack.Lack()...) }
 	return web.New(web.Options{
-		Source: v.store, Hosts: append(v.settings.pageHosts(), v.admin.Addr().String()), GitHub: v.settings.peopleURL(),
+		Source: v.store, Hosts: append(v.settings.pageHosts(), v.admin.Addr().String()), GitHub: v.settings.PeopleURL(),
 		Ready: troubles, Lag: v.loop.Lag, Metrics: onPage, Log: v.log,
 	})
 }
 
 // state is what a scrape of the metrics reads.
-func (v *service) state() metrics.State {
+func (v *Service) state() metrics.State {
 	c := v.loop.Census()
 	s := metrics.State{
 		Verdicts: map[string]int{}, Debts: c.Debts, Overdue: c.Overdue, OldestDue: c.OldestDue, Waiting: c.Waiting, Running: c.Looked,

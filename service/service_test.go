@@ -1,4 +1,4 @@
-package main
+package service
 
 import (
 	"net"
@@ -17,11 +17,11 @@ func TestReachable(t *testing.T) {
 
 // TestPageHosts: the page answers under the host of public_url and its own address's.
 func TestPageHosts(t *testing.T) {
-	s := settings{AdminListen: "sluice.internal:8081", PublicURL: "https://sluice.example.com:8443/page"}
+	s := Settings{AdminListen: "sluice.internal:8081", PublicURL: "https://sluice.example.com:8443/page"}
 	if got := s.pageHosts(); !slices.Equal(got, []string{"sluice.internal:8081", "sluice.example.com:8443"}) {
 		t.Error(got)
 	}
-	if got := (settings{AdminListen: ":8081"}).pageHosts(); !slices.Equal(got, []string{":8081", ""}) {
+	if got := (Settings{AdminListen: ":8081"}).pageHosts(); !slices.Equal(got, []string{":8081", ""}) {
 		t.Error(got)
 	}
 }
