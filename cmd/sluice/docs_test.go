@@ -118,6 +118,19 @@ func TestDocsTraps(t *testing.T) {
 	}
 }
 
+// TestDocsArchitecture: each file that the page on the architecture names is there.
+func TestDocsArchitecture(t *testing.T) {
+	files := regexp.MustCompile("`([\\w/-]+\\.(?:go|md))`?").FindAllStringSubmatch(read(t, "docs/architecture.md"), -1)
+	for _, m := range files {
+		if _, err := os.Stat(filepath.Join("../..", m[1])); err != nil {
+			t.Errorf("there is no %s", m[1])
+		}
+	}
+	if len(files) < 40 {
+		t.Errorf("only %d files are named", len(files))
+	}
+}
+
 // declared are the names that files declare at their top; "" stands for there being files at all.
 func declared(t *testing.T, pattern string) map[string]bool {
 	t.Helper()
