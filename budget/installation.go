@@ -66,7 +66,7 @@ const (
 func (m *Installation) Reserve(p Price, now time.Time) (wait time.Duration, until time.Time, cause Cause) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	wait, until, cause = m.turn(p, now)
+	wait, until, cause = m.wait(p, now)
 	if cause != NoCause {
 		return 0, until, cause
 	}
@@ -84,8 +84,8 @@ func (m *Installation) Reserve(p Price, now time.Time) (wait time.Duration, unti
 	return wait, time.Time{}, NoCause
 }
 
-// turn is how long a request waits for its turn.
-func (m *Installation) turn(p Price, now time.Time) (time.Duration, time.Time, Cause) {
+// wait is how long a request waits.
+func (m *Installation) wait(p Price, now time.Time) (time.Duration, time.Time, Cause) {
 	if until := m.until[p.Of]; now.Before(until) {
 		return 0, until, GitHubs
 	}

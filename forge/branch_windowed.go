@@ -40,19 +40,19 @@ func (w branchMemory) nextAsk(now time.Time) branchAsk {
 		a.defName = w.def
 	}
 	n := min(len(w.entries), maxTips)
-	a.tips = bearing(w.entries[:n], w.tips[:n])
+	a.tips = carriers(w.entries[:n], w.tips[:n])
 	return a
 }
 
-// bearing says which branches bear the statuses of their tips: the first of those that stand at one commit, and of those of
+// carriers says which branches carry the statuses of their tips: the first of those that stand at one commit, and of those of
 // which it is not known the first few.
-func bearing(names []string, tips []plan.SHA) []tipAsk {
+func carriers(names []string, tips []plan.SHA) []tipAsk {
 	out := make([]tipAsk, len(names))
-	borne, unknown := map[plan.SHA]bool{}, 0
+	carried, unknown := map[plan.SHA]bool{}, 0
 	for i, name := range names {
-		out[i] = tipAsk{name: name, withStatuses: !borne[tips[i]]}
+		out[i] = tipAsk{name: name, withStatuses: !carried[tips[i]]}
 		if tips[i] != "" {
-			borne[tips[i]] = true
+			carried[tips[i]] = true
 			continue
 		}
 		unknown++
@@ -278,7 +278,7 @@ func (t *tracker) readMissing(ctx context.Context) error {
 		}
 		a.lines = append(a.lines, string(from))
 	}
-	a.tips, a.rulesets = bearing(tips, make([]plan.SHA, len(tips))), t.rulesDue(names)
+	a.tips, a.rulesets = carriers(tips, make([]plan.SHA, len(tips))), t.rulesDue(names)
 	for !a.empty() {
 		some := a
 		some.tips, some.lines = a.tips[:min(len(a.tips), maxTips)], a.lines[:min(len(a.lines), maxSources)]

@@ -545,14 +545,14 @@ func TestBearers(t *testing.T) {
 	tips := []plan.SHA{"1", "2", "1", "", "", "2", "3"}
 	names := manyNames(len(tips))
 	var got []bool
-	for _, b := range bearing(names, tips) {
+	for _, b := range carriers(names, tips) {
 		got = append(got, b.withStatuses)
 	}
 	if d := cmp.Diff([]bool{true, true, false, true, true, false, true}, got); d != "" {
 		t.Error(d)
 	}
 	n := 0
-	for _, b := range bearing(manyNames(1000), make([]plan.SHA, 1000)) {
+	for _, b := range carriers(manyNames(1000), make([]plan.SHA, 1000)) {
 		if b.withStatuses {
 			n++
 		}

@@ -178,7 +178,7 @@ func (noInstallation) RoundTrip(r *http.Request) (*http.Response, error) {
 func (f *Forge) clientOver(signer http.RoundTripper) *client {
 	l := newLimits(f.pace)
 	h := &http.Client{
-		Transport:     &gate{next: signer, limits: l, graphQL: f.at.graphQL.Path, now: f.now},
+		Transport:     &throttle{next: signer, limits: l, graphQL: f.at.graphQL.Path, now: f.now},
 		CheckRedirect: sameHost,
 		Timeout:       maxRequest,
 	}

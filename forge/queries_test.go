@@ -49,7 +49,7 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 		"further checks": moreChecksQuery("o", "r", 1, "c"),
 		"more reviews":   moreReviewsQuery("o", "r", 1, "c"),
 		"windowed branches": lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 100, bases: many(3), asked: branchAsk{
-			tips: bearing(many(maxTips), make([]plan.SHA, maxTips)), lines: []string{"branch/1", "main"}, defName: "main",
+			tips: carriers(many(maxTips), make([]plan.SHA, maxTips)), lines: []string{"branch/1", "main"}, defName: "main",
 			rulesets: many(maxTips),
 			checked:  []plan.SHA{"a"}, statuses: []plan.SHA{"b"}, recent: true, names: true,
 		}}),
@@ -59,7 +59,7 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 		"branches":  branchesQuery("o", "r", branchAsk{tips: []tipAsk{{"a", true}, {"b", false}}, rulesets: many(2), lines: []string{"main"}, recent: true}),
 		"rulesets":  branchesQuery("o", "r", branchAsk{rulesets: many(maxTips)}),
 		"bare tips": branchesQuery("o", "r", branchAsk{tips: []tipAsk{{name: "a"}}}),
-		"borne":     branchesQuery("o", "r", branchAsk{tips: []tipAsk{{"a", true}}}),
+		"carried":   branchesQuery("o", "r", branchAsk{tips: []tipAsk{{"a", true}}}),
 		"lines":     branchesQuery("o", "r", branchAsk{lines: []string{"main"}}),
 		"history":   branchesQuery("o", "r", branchAsk{roots: []plan.SHA{"a", "b"}}),
 		"checked":   branchesQuery("o", "r", branchAsk{checked: []plan.SHA{"a", "b"}}),

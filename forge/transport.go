@@ -191,16 +191,16 @@ func (b *boundedBody) Close() error {
 	return b.body.Close()
 }
 
-// gate is the highest layer of one installation: it lets a request go when its turn has come, and turns an answer that is
+// throttle is the highest layer of one installation: it lets a request go when its turn has come, and turns an answer that is
 // a limit into an error. It takes the limits' headers off, so that go-github does not keep a count of its own beside it.
-type gate struct {
+type throttle struct {
 	next    http.RoundTripper
 	limits  limits
 	graphQL string // path of GraphQL requests
 	now     func() time.Time
 }
 
-func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
+func (g *throttle) RoundTrip(r *http.Request) (*http.Response, error) {
 	p := g.price(r)
 	if err := g.limits.reserve(r.Context(), p, g.now()); err != nil {
 		closeBody(r.Body)
@@ -234,7 +234,7 @@ func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // price is what a request costs. A query costs about as much as the last of its kind.
-func (g *gate) price(r *http.Request) budget.Price {
+func (g *throttle) price(r *http.Request) budget.Price {
 	p := budget.Price{Of: budget.REST, Class: budget.ClassOf(r.Context()), Points: pointsWrite, Hour: 1}
 	kind, _ := r.Context().Value(queryKey{}).(string)
 	switch {

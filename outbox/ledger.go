@@ -20,7 +20,7 @@ type Ledger struct {
 	debts   map[Place]*Row
 	timed   map[Place]*Row                  // those that an instant ends: of the others there may be very many
 	of      map[plan.RepoKey]map[Place]*Row // by repository
-	writing map[Place]*turn                 // who writes a status there, or waits to
+	writing map[Place]*lock                 // who writes a status there, or waits to
 	rests   map[int64]rest                  // installations whose requests fail
 	running map[int64]int                   // payments under way, by installation
 	servers map[int64]*server               // of what is called in
@@ -68,8 +68,8 @@ type rest struct {
 	fails int
 }
 
-// turn is a place in the order of writes to one commit and context.
-type turn struct {
+// lock is a place in the order of writes to one commit and context.
+type lock struct {
 	free  chan struct{} // holds one value while nobody writes: a request may take long, and who waits for it waits like for any other
 	users int
 }
@@ -78,7 +78,7 @@ type turn struct {
 func NewLedger() *Ledger {
 	return &Ledger{
 		debts: map[Place]*Row{}, timed: map[Place]*Row{}, of: map[plan.RepoKey]map[Place]*Row{},
-		writing: map[Place]*turn{}, rests: map[int64]rest{}, running: map[int64]int{}, servers: map[int64]*server{}, lately: map[Place]written{},
+		writing: map[Place]*lock{}, rests: map[int64]rest{}, running: map[int64]int{}, servers: map[int64]*server{}, lately: map[Place]written{},
 		promised: map[Place]promise{}, short: map[plan.RepoKey]int64{},
 	}
 }
@@ -111,7 +111,7 @@ func (l *Ledger) Alone(at Place) (done func()) {
 	l.mu.Lock()
 	t := l.writing[at]
 	if t == nil {
-		t = &turn{free: make(chan struct{}, 1)}
+		t = &lock{free: make(chan struct{}, 1)}
 		t.free <- struct{}{}
 		l.writing[at] = t
 	}

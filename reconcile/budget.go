@@ -62,9 +62,9 @@ func (e *entry) wanted(now instant) bool {
 // may reports whether the hour lets all of a repository be looked at.
 func (e *entry) may(now instant) bool { return e.class(now) >= budget.Doubt || e.affordable(now) }
 
-// turn is the class of the look that a repository may have now; false: none. What is read again for what is about to be written belongs to
+// mayNow is the class of the look that a repository may have now; false: none. What is read again for what is about to be written belongs to
 // that, and asks no share.
-func (e *entry) turn(now instant) (budget.Class, bool) {
+func (e *entry) mayNow(now instant) (budget.Class, bool) {
 	if e.part != nil && e.again <= now.Tick {
 		return budget.Opening, true
 	}
@@ -84,7 +84,7 @@ func (e *entry) yields(now instant) bool {
 func (ln *line) pick(now instant, still func(*entry) bool) int {
 	first, best := -1, budget.Resync-1
 	for i, e := range ln.ready {
-		if c, ok := e.turn(now); ok && c > best && still(e) {
+		if c, ok := e.mayNow(now); ok && c > best && still(e) {
 			first, best = i, c
 		}
 		if best >= budget.Opening {
@@ -94,7 +94,7 @@ func (ln *line) pick(now instant, still func(*entry) bool) int {
 	return first
 }
 
-// next is when one of those that wait for the hour waits no longer; never: none waits.
+// next is when the first of those that wait for the hour may go; never: none waits.
 func (ln *line) next(q *queue, now instant) tick {
 	first := never
 	for _, e := range ln.ready {

@@ -215,7 +215,7 @@ func (l *Loop) unknown(repos []plan.Repo) []plan.Repo {
 	defer l.mu.Unlock()
 	var fresh []plan.Repo
 	for _, r := range repos {
-		if e := l.queue.repos[r.Key()]; e == nil || e.repo != r || e.lost() {
+		if e := l.queue.repos[r.Key()]; e == nil || e.repo != r || e.gone() {
 			fresh = append(fresh, r)
 		}
 	}
@@ -260,7 +260,7 @@ func (l *Loop) unlisted(repos []plan.Repo, some *forge.PartialListError, began t
 	for _, e := range l.queue.repos {
 		switch {
 		case listed[e], e.added > began, some != nil && slices.Contains(some.Installations, e.repo.Installation):
-		case !e.lost():
+		case !e.gone():
 			e.resync = min(e.resync, now+spread.next(e))
 			l.queue.reckon(e)
 		case e.state == idle:
@@ -304,7 +304,7 @@ func (l *Loop) makeUp(now tick) time.Duration {
 	l.madeUp = now
 	s := l.newSpread()
 	for _, e := range l.queue.repos {
-		if e.missed > now || e.lost() {
+		if e.missed > now || e.gone() {
 			continue // it is to be looked at anyway
 		}
 		at := now + s.next(e)

@@ -50,7 +50,7 @@ func (k *look) lagging(err error, now instant) {
 func (e *entry) lags(now instant) lag {
 	waits := now.Tick - e.alarm
 	switch {
-	case e.lost() || !e.lag.since.IsZero():
+	case e.gone() || !e.lag.since.IsZero():
 		return e.lag
 	case e.state != ready || waits <= lagAfter:
 		return lag{}

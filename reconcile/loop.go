@@ -293,7 +293,7 @@ func (l *Loop) Poke(repo plan.Repo, hint Hint, named plan.Mention) {
 func (l *Loop) known(repo plan.Repo, hint Hint) *entry {
 	e := l.queue.repos[repo.Key()]
 	switch {
-	case repo.Installation == 0 && (e == nil || e.lost()):
+	case repo.Installation == 0 && (e == nil || e.gone()):
 		l.ignore(repo)
 		return nil
 	case e == nil && len(l.queue.repos) >= reposMost:
@@ -325,7 +325,7 @@ func (l *Loop) ignore(repo plan.Repo) {
 
 // revive looks at a repository again that was gone.
 func (l *Loop) revive(e *entry) {
-	if e.lost() {
+	if e.gone() {
 		now := l.now().Tick
 		e.gones, e.notBefore, e.resync = 0, 0, now
 		l.queue.soon(e, now)

@@ -134,8 +134,8 @@ func (u *unit) released(act store.Act) {
 	l.meter.Release(max(0, act.At.Sub(since)))
 }
 
-// answered counts a write that GitHub took, and measures the first status after an event.
-func (u *unit) answered() {
+// wrote counts a write that GitHub took, and measures the first status after an event.
+func (u *unit) wrote() {
 	l, e := u.loop, u.entry
 	l.mu.Lock()
 	defer l.mu.Unlock()

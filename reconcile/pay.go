@@ -83,15 +83,15 @@ func (l *Loop) pay(ctx context.Context, o *outbox.Row) {
 	switch {
 	case err == nil:
 		l.paid(ctx, repo, at, o, now)
-	case ctx.Err() != nil && !answered(err):
+	case ctx.Err() != nil && !heard(err):
 		l.ledger.Rested(o, never, outbox.Debtor) // the service stops: the next start pays
 	default:
 		l.unpaid(ctx, repo, o, now, err)
 	}
 }
 
-// answered reports whether GitHub said anything.
-func answered(err error) bool { return kindOf(err) != "" && kindOf(err) != forge.Transient }
+// heard reports whether GitHub said anything.
+func heard(err error) bool { return kindOf(err) != "" && kindOf(err) != forge.Transient }
 
 // paid follows a payment.
 func (l *Loop) paid(ctx context.Context, repo plan.Repo, at outbox.Place, o *outbox.Row, now instant) {

@@ -137,7 +137,7 @@ func (u *unit) put(ctx context.Context, w *post) error {
 	err := u.set(ctx, w.sha, w.Status, w.class())
 	u.begun = u.begun || !undone(err)
 	if err == nil {
-		u.answered()
+		u.wrote()
 		if u.loop.ledger.Answered(u.repo) {
 			u.loop.payUp()
 		}

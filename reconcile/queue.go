@@ -315,8 +315,8 @@ func (q *queue) hear(e *entry, now tick) {
 	q.soon(e, e.reportLook) // also if it was asked for: an earlier look may have come in between
 }
 
-// lost reports whether GitHub said often enough that the repository is not there.
-func (e *entry) lost() bool { return e.gones >= goneProof }
+// gone reports whether GitHub said often enough that the repository is not there.
+func (e *entry) gone() bool { return e.gones >= goneProof }
 
 // soon asks for a look at an instant, or before it.
 func (q *queue) soon(e *entry, at tick) {
@@ -350,7 +350,7 @@ func (q *queue) enter(ln *line) {
 // next takes the repository whose turn it is, with a worker for it; nil if nobody may go. still says of one whose turn it would be whether nothing is
 // being written there: else it goes as soon as that is done.
 func (q *queue) next(now instant, still func(*entry) bool) *entry {
-	ln, i := q.turn(now, still)
+	ln, i := q.choose(now, still)
 	if ln == nil {
 		return nil
 	}
@@ -360,9 +360,9 @@ func (q *queue) next(now instant, still func(*entry) bool) *entry {
 	return e
 }
 
-// turn is the line that gets a worker, and the place of who has it: of those that may have one, one with the fewest, in turn. What others do not
+// choose gives the line that gets a worker, and the place of who has it: of those that may have one, one with the fewest, in turn. What others do not
 // use is lent, but the last worker is kept for an installation that has none, and one whose looks wait is not lent more of them.
-func (q *queue) turn(now instant, still func(*entry) bool) (best *line, place int) {
+func (q *queue) choose(now instant, still func(*entry) bool) (best *line, place int) {
 	for range len(q.ring) {
 		ln := q.ring[0]
 		q.ring = q.ring[1:]

@@ -18,7 +18,7 @@ func (k *look) schedule(err error, now instant) {
 	if k.kinds != nil {
 		e.closes = p.Closes
 	}
-	if err == nil && e.lost() {
+	if err == nil && e.gone() {
 		e.resync = now.Tick // it is there again: what was not kept up is read anew
 	}
 	if err == nil {
@@ -77,7 +77,7 @@ func (k *look) scheduleFailed(err error, now instant) {
 // only an event, an installation's or the repository's, or a list brings another look; events bring ever fewer of them.
 func (k *look) scheduleGone(err error, now instant) {
 	e := k.entry
-	if e.gones++; !e.lost() {
+	if e.gones++; !e.gone() {
 		e.due = now.Tick + goneWait
 		e.notBefore = e.due
 		return

@@ -181,7 +181,7 @@ func (k *reading) void(of scope) bool {
 	defer k.loop.mu.Unlock()
 	v := &k.entry.events
 	switch {
-	case k.lost():
+	case k.allVoid():
 		return true
 	case of.promotes():
 		return v.lines > k.seen
@@ -198,8 +198,8 @@ func (k *reading) targeted(b plan.Branch) bool {
 	return v.whole > k.seen || v.since(k.seen, []plan.Mention{{Target: b}})
 }
 
-// lost reports whether the whole observation is void: the default branch's file counts everywhere. The caller holds the lock.
-func (k *reading) lost() bool {
+// allVoid reports whether the whole observation is void: the default branch's file counts everywhere. The caller holds the lock.
+func (k *reading) allVoid() bool {
 	v := &k.entry.events
 	return v.whole > k.seen || v.since(k.seen, []plan.Mention{{Branch: k.sight.home}})
 }

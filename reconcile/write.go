@@ -123,7 +123,7 @@ func (u *unit) run(ctx context.Context) {
 	l := u.loop
 	ctx = forge.WithLog(ctx, u.log)
 	err := guard(func() error { return u.do(ctx) })
-	if err != nil && ctx.Err() != nil && !answered(err) {
+	if err != nil && ctx.Err() != nil && !heard(err) {
 		err = errStopped
 	}
 	u.acquitAll(ctx)
