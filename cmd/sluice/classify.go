@@ -20,6 +20,7 @@ import (
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reach"
+	"github.com/sluicegate/sluice/report"
 )
 
 // wordRulesFile is why the file itself needs nothing, whatever it says.
@@ -73,7 +74,7 @@ func newClassifyCommand(e *env) *cobra.Command {
 type classifyView struct {
 	Verdict  plan.Kind        `json:"verdict"`
 	Reason   string           `json:"reason"`
-	Until    jsonTime         `json:"until"`
+	Until    report.Instant   `json:"until"`
 	Releases []layout.Release `json:"releases"`
 	Paths    []pathView       `json:"paths"`
 	Findings []config.Finding `json:"findings"` // warnings, of no line
@@ -246,7 +247,7 @@ func warning(code, message string) config.Finding {
 func viewClassify(c classification, at time.Time) classifyView {
 	verdict := c.verdict(c.policy, at)
 	v := classifyView{
-		Verdict: verdict.Kind, Reason: verdict.Reason, text: verdict.Text(), Until: jsonTime{verdict.Until}, Releases: listed(verdict.Releases),
+		Verdict: verdict.Kind, Reason: verdict.Reason, text: verdict.Text(), Until: report.Instant{Time: verdict.Until}, Releases: listed(verdict.Releases),
 		Paths: []pathView{}, Findings: c.warnings(verdict, at),
 	}
 	seen := map[string]bool{}

@@ -141,14 +141,3 @@ func printJSON(w io.Writer, v any) error {
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }
-
-// jsonTime is an instant in JSON: RFC 3339 in UTC, null if there is none.
-type jsonTime struct{ time.Time }
-
-// MarshalJSON implements json.Marshaler.
-func (t jsonTime) MarshalJSON() ([]byte, error) {
-	if t.IsZero() {
-		return []byte("null"), nil
-	}
-	return json.Marshal(t.UTC().Format(time.RFC3339))
-}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/report"
 	"github.com/sluicegate/sluice/service"
 	"github.com/sluicegate/sluice/store"
 )
@@ -46,7 +47,10 @@ func newPlanCommand(e *env) *cobra.Command {
 			if err := e.showPlan(p, asJSON); err != nil {
 				return err
 			}
-			return p.answer()
+			if p.Stays() {
+				return errNo
+			}
+			return nil
 		},
 	}
 	cmd.Flags().StringVar(&at, "at", "", "decide as of this instant"+atUsage)
@@ -57,38 +61,38 @@ func newPlanCommand(e *env) *cobra.Command {
 
 // planFor looks at a repository as the service would and decides. With an instant that is not now, freshness and the
 // clock's skew say nothing, so the look counts as made at that instant.
-func planFor(ctx context.Context, s service.Settings, name string, when moment, now time.Time) (planView, error) {
+func planFor(ctx context.Context, s service.Settings, name string, when moment, now time.Time) (report.Plan, error) {
 	owner, repo, ok := strings.Cut(name, "/")
 	if !ok || owner == "" || repo == "" || strings.Contains(repo, "/") {
-		return planView{}, fmt.Errorf("%q: want OWNER/REPO", name)
+		return report.Plan{}, fmt.Errorf("%q: want OWNER/REPO", name)
 	}
 	f, err := forge.New(s.Forge(nil, slog.New(slog.DiscardHandler)))
 	if err != nil {
-		return planView{}, err
+		return report.Plan{}, err
 	}
 	if _, err := f.Self(ctx); err != nil {
 		if e := (*forge.Error)(nil); errors.As(err, &e) && e.Setup != "" {
 			err = fmt.Errorf("%s (%w)", e.Setup, err)
 		}
-		return planView{}, err
+		return report.Plan{}, err
 	}
 	found, err := f.Repository(ctx, owner, repo)
 	if err != nil {
-		return planView{}, err
+		return report.Plan{}, err
 	}
 	r, err := store.OpenReader(ctx, s.Database)
 	switch {
 	case errors.Is(err, store.ErrAbsent): // there is nothing to remember, and heads count as seen for the first time
 	case err != nil:
-		return planView{}, err
+		return report.Plan{}, err
 	default:
 		defer func() { _ = r.Close() }() // nothing was written
 	}
 	snapshot, err := remembered(ctx, f, r, found, when, now)
 	if err != nil {
-		return planView{}, err
+		return report.Plan{}, err
 	}
-	return viewPlan(service.Decide(snapshot), snapshot), nil
+	return report.PlanOf(service.Decide(snapshot), snapshot), nil
 }
 
 // remembered is a repository as it is, with what the service remembers of it, if it is there.
@@ -131,116 +135,7 @@ func remembered(ctx context.Context, f *forge.Forge, r *store.Reader, repo plan.
 	return snapshot, err
 }
 
-// planView is the JSON of `sluice plan`.
-type planView struct {
-	At       jsonTime     `json:"at"`
-	Wake     jsonTime     `json:"wake"`
-	Pulls    []pullView   `json:"pull_requests"`
-	Branches []branchView `json:"branches"`
-
-	notes, others []plan.Note // bases and merge groups: for people only
-}
-
-type pullView struct {
-	Number   int       `json:"number"`
-	Base     string    `json:"base"`
-	Head     string    `json:"head"`
-	Verdict  plan.Kind `json:"verdict"`
-	Reason   string    `json:"reason"`
-	Until    jsonTime  `json:"until"`
-	Releases []string  `json:"releases"`
-	Actions  []string  `json:"actions"`
-	text     string    // the whole reason
-}
-
-// branchView is a windowed branch in the JSON of `sluice plan` and `sluice promote`.
-type branchView struct {
-	Name    string    `json:"name"`
-	From    string    `json:"from"`
-	Old     *string   `json:"old"` // null: it is not there
-	New     *string   `json:"new"` // null: it goes nowhere that is known
-	Verdict plan.Kind `json:"verdict"`
-	Reason  string    `json:"reason"`
-	Until   jsonTime  `json:"until"`
-	Waiting int       `json:"waiting"`
-	text    string    // the whole reason
-}
-
-func viewBranches(verdicts []plan.BranchVerdict) []branchView {
-	out := []branchView{}
-	for _, b := range verdicts {
-		out = append(out, branchView{
-			Name: string(b.Name), From: string(b.From), Old: orNull(b.Old), New: orNull(b.New), Verdict: b.Kind,
-			Reason: b.Reason, text: b.Text(), Until: jsonTime{b.Until}, Waiting: b.Waiting,
-		})
-	}
-	return out
-}
-
-func orNull(sha plan.SHA) *string {
-	if sha == "" {
-		return nil
-	}
-	text := string(sha)
-	return &text
-}
-
-func viewPlan(p plan.Plan, s plan.Snapshot) planView {
-	v := planView{At: jsonTime{p.At}, Wake: jsonTime{p.Wake}, Pulls: []pullView{}, Branches: viewBranches(p.Branches), notes: p.Notes}
-	actions := map[int][]string{}
-	for _, a := range p.Actions {
-		for _, n := range a.About() {
-			actions[n] = append(actions[n], sayAction(a))
-		}
-	}
-	for _, d := range p.Verdicts {
-		if d.Subject.Pull == 0 {
-			v.others = append(v.others, plan.Note{About: string(d.Subject.Base) + " " + d.SHA.Short(), Says: string(d.Kind) + ": " + d.Text()})
-			continue
-		}
-		pull := pullView{
-			Number: d.Subject.Pull, Base: string(d.Subject.Base), Head: string(d.SHA), Verdict: d.Kind, Reason: d.Reason, text: d.Text(),
-			Until: jsonTime{d.Until}, Releases: []string{}, Actions: []string{},
-		}
-		for _, r := range d.Releases {
-			pull.Releases = append(pull.Releases, string(r))
-		}
-		pull.Actions = append(pull.Actions, actions[pull.Number]...)
-		v.Pulls = append(v.Pulls, pull)
-	}
-	if _, ok := s.Bases[s.Default]; ok && s.Bases[s.Default].File == "" {
-		v.notes = append(v.notes, plan.Note{About: string(s.Default), Says: "no .github/sluice.yaml: not managed by sluice"})
-	}
-	return v
-}
-
-// answer is the exit code: no, if anything is held, waiting or blocked.
-func (v planView) answer() error {
-	for _, p := range v.Pulls {
-		switch p.Verdict {
-		case plan.Held, plan.Waiting, plan.Blocked:
-			return errNo
-		case plan.Ignored, plan.Overridden, plan.Release:
-		}
-	}
-	for _, b := range v.Branches {
-		switch b.Verdict {
-		case plan.Held, plan.Waiting, plan.Blocked:
-			return errNo
-		default: // it is where it should be, or moves there now
-		}
-	}
-	return nil
-}
-
-func sayAction(a plan.Action) string {
-	if s, ok := a.(plan.SetStatus); ok {
-		return "status " + string(s.State)
-	}
-	return a.Verb()
-}
-
-func (e *env) showPlan(v planView, asJSON bool) error {
+func (e *env) showPlan(v report.Plan, asJSON bool) error {
 	if asJSON {
 		return printJSON(e.stdout, v)
 	}
@@ -249,20 +144,20 @@ func (e *env) showPlan(v planView, asJSON bool) error {
 		if len(p.Actions) > 0 {
 			doing = " → " + strings.Join(p.Actions, ", ")
 		}
-		fmt.Fprintf(e.stdout, "#%-5d %-8s %s%s\n", p.Number, p.Verdict, p.text, doing)
+		fmt.Fprintf(e.stdout, "#%-5d %-8s %s%s\n", p.Number, p.Verdict, p.Text, doing)
 	}
 	if len(v.Pulls) == 0 {
 		fmt.Fprintln(e.stdout, "no open pull request that sluice manages")
 	}
 	showBranches(e.stdout, v.Branches)
-	for _, s := range append(v.others, v.notes...) {
+	for _, s := range append(v.Groups, v.Notes...) {
 		fmt.Fprintf(e.stdout, "%s: %s\n", s.About, s.Says)
 	}
 	return sayWake(e.stdout, v.Wake)
 }
 
 // showBranches writes a line for each windowed branch: where it is, where it goes, and why.
-func showBranches(w io.Writer, branches []branchView) {
+func showBranches(w io.Writer, branches []report.Branch) {
 	for _, b := range branches {
 		where := "missing"
 		if b.Old != nil {
@@ -271,11 +166,11 @@ func showBranches(w io.Writer, branches []branchView) {
 		if b.New != nil {
 			where += " → " + plan.SHA(*b.New).Short()
 		}
-		fmt.Fprintf(w, "%s (%s) %s: %s\n", b.Name, where, b.Verdict, b.text)
+		fmt.Fprintf(w, "%s (%s) %s: %s\n", b.Name, where, b.Verdict, b.Text)
 	}
 }
 
-func sayWake(w io.Writer, wake jsonTime) error {
+func sayWake(w io.Writer, wake report.Instant) error {
 	next := wake.UTC().Format("Mon 2 Jan 2006 15:04:05 MST")
 	if wake.IsZero() {
 		next = "none scheduled"

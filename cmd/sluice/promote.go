@@ -16,6 +16,7 @@ import (
 	"github.com/sluicegate/sluice/gitremote"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/promoter"
+	"github.com/sluicegate/sluice/report"
 )
 
 const (
@@ -259,14 +260,9 @@ func after(verdicts []plan.BranchVerdict, moves []plan.Move, refused []gitremote
 	return verdicts
 }
 
-// promoteView is the JSON of `sluice promote`.
-type promoteView struct {
-	Branches []branchView `json:"branches"`
-}
-
 // showPromoted prints the verdicts; the answer is no if a branch is blocked.
 func (e *env) showPromoted(verdicts []plan.BranchVerdict, call promoteCall) error {
-	v := promoteView{Branches: viewBranches(verdicts)}
+	v := report.Branches{Branches: report.BranchesOf(verdicts)}
 	switch {
 	case call.json:
 		if err := printJSON(e.stdout, v); err != nil {

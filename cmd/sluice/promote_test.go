@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sluicegate/sluice/report"
 )
 
 // promoteNow is a Monday morning on which the window `day` is open and `night` is closed.
@@ -175,7 +177,7 @@ func TestPromoteRefused(t *testing.T) {
 	}
 	old := f.at("rw/b")
 	code, out, _ := promoteAt(t, promoteNow, "--remote", f.dir, "--json")
-	var v promoteView
+	var v report.Branches
 	if err := json.Unmarshal([]byte(out), &v); err != nil || code != 1 || f.at("rw/a") != f.at("main") || f.at("rw/b") != old {
 		t.Fatalf("%d %s %v", code, out, err)
 	}

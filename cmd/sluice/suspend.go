@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/report"
 	"github.com/sluicegate/sluice/suspend"
 )
 
@@ -157,14 +158,14 @@ func (e *env) suspendLoop(call suspendCall, targets []suspend.Target, api suspen
 
 // suspendView is the JSON of one line of `sluice suspend`.
 type suspendView struct {
-	At            jsonTime        `json:"at"`
+	At            report.Instant  `json:"at"`
 	Cluster       string          `json:"cluster"`
 	Kustomization string          `json:"kustomization"`
 	Suspend       bool            `json:"suspend"` // what holds; meaningless with a problem
 	Changed       bool            `json:"changed"`
 	Observed      bool            `json:"observed"`
 	Reason        string          `json:"reason"`
-	Until         jsonTime        `json:"until"`
+	Until         report.Instant  `json:"until"`
 	Problem       suspend.Problem `json:"problem"` // "", refused, server
 }
 
@@ -173,8 +174,8 @@ func (e *env) saySuspend(event suspend.Event, asJSON bool) {
 	switch {
 	case asJSON:
 		_ = json.NewEncoder(e.stdout).Encode(suspendView{ // a pipe that is gone cannot be told
-			At: jsonTime{event.At}, Cluster: event.Cluster, Kustomization: event.Kustomization, Suspend: event.Suspend,
-			Changed: event.Changed, Observed: event.Observed, Reason: event.Reason, Until: jsonTime{event.Until}, Problem: event.Problem,
+			At: report.Instant{Time: event.At}, Cluster: event.Cluster, Kustomization: event.Kustomization, Suspend: event.Suspend,
+			Changed: event.Changed, Observed: event.Observed, Reason: event.Reason, Until: report.Instant{Time: event.Until}, Problem: event.Problem,
 		})
 	case event.Problem != "":
 		fmt.Fprintln(e.stderr, event)

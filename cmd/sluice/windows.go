@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/report"
 	"github.com/sluicegate/sluice/window"
 )
 
@@ -50,7 +51,7 @@ func newWindowsCommand(e *env) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(e.stdout, viewWindows(q))
+				return printJSON(e.stdout, report.WindowsOf(q.calendar, q.names, q.at, q.days))
 			}
 			_, err = e.stdout.Write(drawWindows(q, e.colour))
 			return err
@@ -146,45 +147,4 @@ func invalid(file string, findings []config.Finding) error {
 		}
 	}
 	return fmt.Errorf("%s is invalid: %s%s", shown(file), counted(wrong, "1 error", "%d errors"), lines.String())
-}
-
-// windowsView is the JSON of `sluice windows`.
-type windowsView struct {
-	At      jsonTime     `json:"at"`
-	Windows []windowView `json:"windows"`
-}
-
-type windowView struct {
-	Name            window.Name    `json:"name"`
-	Timezone        string         `json:"timezone"`
-	Open            bool           `json:"open"`
-	Until           jsonTime       `json:"until"`
-	Releasable      bool           `json:"releasable"`
-	ReleasableUntil jsonTime       `json:"releasable_until"`
-	FrozenBy        *string        `json:"frozen_by"`
-	Intervals       []intervalView `json:"intervals"`
-}
-
-type intervalView struct {
-	From  jsonTime `json:"from"`
-	Until jsonTime `json:"until"`
-}
-
-func viewWindows(q windowsQuestion) windowsView {
-	v := windowsView{At: jsonTime{q.at}, Windows: []windowView{}}
-	for _, n := range q.names {
-		s := q.calendar.At(n, q.at)
-		w := windowView{
-			Name: n, Timezone: q.calendar.Zone(n).String(), Open: s.Open, Until: jsonTime{s.Until},
-			Releasable: s.Releasable, ReleasableUntil: jsonTime{s.ReleasableChange}, Intervals: []intervalView{},
-		}
-		if s.FrozenBy != "" {
-			w.FrozenBy = &s.FrozenBy
-		}
-		for _, i := range q.calendar.Intervals(n, q.at, q.at.Add(time.Duration(q.days)*24*time.Hour)) {
-			w.Intervals = append(w.Intervals, intervalView{From: jsonTime{i.From}, Until: jsonTime{i.Until}})
-		}
-		v.Windows = append(v.Windows, w)
-	}
-	return v
 }
