@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/sluicegate/sluice/escape"
 	"github.com/sluicegate/sluice/graph"
 )
 
@@ -55,14 +56,39 @@ func (in Input) entry(k *graph.Kustomization, to side, windowed func(*graph.Kust
 	}
 	slices.Sort(out.Notes)
 	out.Notes = slices.Compact(out.Notes)
-	var b bytes.Buffer
+	if out.Text, err = written(doc); err != nil {
+		out.Notes = append(out.Notes, "It cannot be written: "+err.Error())
+	}
+	return out
+}
+
+// written is a document as YAML, without a last line break. What somebody would obey, or would not see, stands between quotes.
+func written(doc *yaml.Node) (string, error) {
+	show(doc)
+	var b strings.Builder
 	enc := yaml.NewEncoder(&b)
 	enc.SetIndent(2)
 	if err := errors.Join(enc.Encode(doc), enc.Close()); err != nil {
-		out.Notes, b = append(out.Notes, "It cannot be written: "+err.Error()), bytes.Buffer{}
+		return "", err
 	}
-	out.Text = strings.TrimSuffix(b.String(), "\n")
-	return out
+	return escape.Quoted(strings.TrimSuffix(b.String(), "\n")), nil
+}
+
+// show puts between quotes what is not printed as it stands; comments are made to be.
+func show(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && !escape.Shows(n.Value) {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	for _, c := range []*string{&n.HeadComment, &n.LineComment, &n.FootComment} {
+		lines := strings.Split(*c, "\n")
+		for i := range lines {
+			lines[i] = escape.Text(lines[i])
+		}
+		*c = strings.Join(lines, "\n")
+	}
+	for _, c := range n.Content {
+		show(c)
+	}
 }
 
 // dependency is the Kustomization of the cluster that an item of dependsOn names; nil: it has none of that name.

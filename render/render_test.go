@@ -12,9 +12,11 @@ import (
 	"testing/fstest"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/escape"
 	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/internal/fluxtrees"
 	"github.com/sluicegate/sluice/internal/golden"
@@ -248,6 +250,7 @@ func TestHostile(t *testing.T) {
 		"an alias":     simple("prune: true", "prune: &a true\n  wait: *a"),
 		"a tag":        simple("prune: true", "prune: !!str true"),
 		"a comment":    simple("prune: true", "prune: true # ]}>\n  # --- x"),
+		"obeyed":       simple("prune: true", "prune: true # ##[x]\n  # ##[y]\n  patches: [{patch: \"a\\n::x::\\n\"}, '##[z]', \"\\u202ea\\U000e0001\"]\n  ##[w]\n  \"::x\\u202e\": \"\\u0085\"\n  a: |\n    ::stop::x\n  b: >-\n    x##[y]"),
 		"a depth":      simple("prune: true", "patches: "+strings.Repeat("[", 90)+strings.Repeat("]", 90)),
 		"a cluster":    {"clusters/a\n---\nkind: Secret/apps.yaml": simple()["clusters/c/apps.yaml"], "apps/web.yaml": simple()["apps/web.yaml"]},
 		"a turn":       {"clusters/a\u202eb'\"/apps.yaml": simple()["clusters/c/apps.yaml"], "apps/web.yaml": simple()["apps/web.yaml"]},
@@ -287,8 +290,13 @@ func harmless(t *testing.T, name string, out []byte) {
 			t.Errorf("%s: %v\n%s", name, o, out)
 		}
 	}
-	if bytes.ContainsAny(out, "\x1b\u202e\u2028") || !utf8.Valid(out) {
-		t.Errorf("%s: %q", name, out)
+	var printed bytes.Buffer
+	w := escape.NewWriter(&printed)
+	if _, err := w.Write(append(out, '\n')); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(decoded(t, out), decoded(t, printed.Bytes())); diff != "" || bytes.ContainsAny(out, "\x1b\u202e\u2028\u0085\U000e0001") || !utf8.Valid(out) {
+		t.Errorf("%s: printed it is another one: %s\n%q", name, diff, out)
 	}
 }
 

@@ -2,14 +2,11 @@ package render
 
 import (
 	"fmt"
-	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"text/template"
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/sluicegate/sluice/escape"
 	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -17,31 +14,20 @@ import (
 // maxProblems is how many problems of the tree are written out: a reviewer sees that there are some.
 const maxProblems = 10
 
-// plain is what stands in YAML without quotes and is a text for readers of YAML old and new.
-var plain = regexp.MustCompile(`^((--)?[A-Za-z][A-Za-z0-9._/:@=,-]*[A-Za-z0-9]|[a-z]|\./[A-Za-z0-9._/-]*|[0-9]+[smh])$`)
-
-// words that YAML, old or new, takes for something else than a text.
-var words = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
-
-// quote is a text as YAML reads it back, on one line. What Go does not print, and what would turn the reader's line around, YAML reads by the
-// same escapes.
+// quote is a text as YAML reads it back, on one line.
 func quote(text string) (string, error) {
-	switch {
-	case plain.MatchString(text) && !slices.Contains(words, strings.ToLower(text)):
-		return text, nil
-	case !utf8.ValidString(text):
+	if !utf8.ValidString(text) {
 		return "", fmt.Errorf("%q is not UTF-8", text)
 	}
-	return strconv.Quote(text), nil
+	return escape.YAML(text), nil
 }
 
 // block is a file as a block of YAML below a key that is indented by two, so that a reviewer can read it; quoted where a block would not
-// give it back byte for byte.
+// give it back byte for byte, or where somebody would obey a line of it.
 func block(text string) (string, error) {
-	readable := func(r rune) bool { return r == '\n' || unicode.IsPrint(r) }
 	body, ended := strings.CutSuffix(text, "\n")
-	if !ended || body == "" || strings.HasSuffix(body, "\n") || !utf8.ValidString(text) ||
-		strings.ContainsFunc(text, func(r rune) bool { return !readable(r) }) || strings.TrimSpace(body[strings.LastIndex(body, "\n")+1:]) == "" {
+	if !ended || body == "" || strings.HasSuffix(body, "\n") || strings.Contains(body, "\t") || !escape.Shows(text) ||
+		strings.TrimSpace(body[strings.LastIndex(body, "\n")+1:]) == "" {
 		return quote(text)
 	}
 	var out strings.Builder
@@ -56,7 +42,7 @@ func block(text string) (string, error) {
 }
 
 // comment is a text as lines of comment: whatever it is, it stays one.
-func comment(text string) string { return "# " + plan.Clean(text) }
+func comment(text string) string { return "# " + escape.Text(text) }
 
 // notes are the lines above a cluster's manifests that say what is not in them.
 func notes(left []Omission, problems []graph.Problem) []string {

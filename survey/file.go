@@ -3,10 +3,10 @@ package survey
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/escape"
 	"github.com/sluicegate/sluice/layout"
 )
 
@@ -57,7 +57,7 @@ func (s *survey) zoneLine() string {
 	s.zone = zone
 	switch {
 	case zone != "":
-		return "timezone: " + value(zone)
+		return "timezone: " + escape.YAML(zone)
 	case !slices.ContainsFunc(s.windows, func(w firstWindow) bool { return !w.placeholder }):
 		return "timezone: UTC # put yours in, such as Europe/Berlin"
 	}
@@ -103,18 +103,18 @@ const maxSources = 4
 
 // write writes a window. A zone that is the file's own is left out.
 func (w firstWindow) write(y *yamlText, zone string) {
-	y.line(1, "%s:", value(w.name))
-	y.line(2, "open: %s", quoteAlways(w.open))
+	y.line(1, "%s:", escape.YAML(w.name))
+	y.line(2, "open: %s", escape.Quote(w.open))
 	if w.duration != "" {
-		y.line(2, "duration: %s", length(w.duration))
+		y.line(2, "duration: %s", escape.YAML(w.duration))
 	} else {
-		y.line(2, "close: %s", quoteAlways(w.close))
+		y.line(2, "close: %s", escape.Quote(w.close))
 	}
 	if w.cutoff != "" {
 		y.line(2, "cutoff: %s # the default would leave nothing of it", w.cutoff)
 	}
 	if w.zone != "" && w.zone != zone {
-		y.line(2, "timezone: %s", value(w.zone))
+		y.line(2, "timezone: %s", escape.YAML(w.zone))
 	} else if w.zone == "" && zone != "" && zone != "UTC" && !w.placeholder {
 		y.line(2, "timezone: UTC # its jobs name none: that of kube-controller-manager, which is UTC in most clusters")
 	}
@@ -138,7 +138,7 @@ func (s *survey) writeLayout(y *yamlText) {
 			if len(s.rules) > 0 && s.rules[len(s.rules)-1].last {
 				more = " # where the rules say nothing else"
 			}
-			y.line(1, "window: %s%s", value(s.side.windows[0]), more)
+			y.line(1, "window: %s%s", escape.YAML(s.side.windows[0]), more)
 		}
 	}
 	if len(s.rules) == 0 {
@@ -153,7 +153,7 @@ func (s *survey) writeLayout(y *yamlText) {
 		} else {
 			y.line(2, "- paths:")
 			for _, p := range r.paths {
-				y.line(4, "- %s", quoteAlways(p))
+				y.line(4, "- %s", escape.Quote(p))
 			}
 		}
 		y.line(3, "release: %s", r.needs.release())
@@ -170,7 +170,7 @@ func (s *survey) writeLayout(y *yamlText) {
 func (n needs) release() string {
 	switch {
 	case len(n.windows) == 1:
-		return value(n.windows[0])
+		return escape.YAML(n.windows[0])
 	case len(n.windows) > 1:
 		return values(n.windows) + " # all of them must be open"
 	case len(n.branches) > 0:
@@ -207,8 +207,8 @@ func (s *survey) writeClusters(y *yamlText) {
 	}
 	line(0, "clusters: # what Flux is pointed at in each")
 	for _, c := range s.clusters {
-		entry := fmt.Sprintf("name: %s, path: %s", value(c.Name), value(c.Path))
-		if whole := entry + ", branch: " + value(c.Branch); c.Branch != "" && valid("clusters: [{"+whole+"}]") {
+		entry := fmt.Sprintf("name: %s, path: %s", escape.YAML(c.Name), escape.YAML(c.Path))
+		if whole := entry + ", branch: " + escape.YAML(c.Branch); c.Branch != "" && valid("clusters: [{"+whole+"}]") {
 			entry = whole
 		}
 		if !valid("clusters: [{" + entry + "}]") {
@@ -237,7 +237,7 @@ func (s *survey) writeBranches(y *yamlText) {
 	y.line(0, "branches:")
 	for _, b := range s.branches {
 		y.comment(1, "%s", b.at)
-		y.line(1, "- {name: %s, from: %s, window: %s}", value(b.name), value(b.from), value(b.window))
+		y.line(1, "- {name: %s, from: %s, window: %s}", escape.YAML(b.name), escape.YAML(b.from), escape.YAML(b.window))
 	}
 }
 
@@ -262,12 +262,10 @@ func (s *survey) writeNotes(y *yamlText) {
 // maxNotes is how many notes the file has.
 const maxNotes = 50
 
-func quoteAlways(text string) string { return strconv.Quote(text) }
-
 func quotedList(texts []string) string {
 	out := make([]string, len(texts))
 	for i, t := range texts {
-		out[i] = quoteAlways(t)
+		out[i] = escape.Quote(t)
 	}
 	return "[" + strings.Join(out, ", ") + "]"
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/escape"
 	"github.com/sluicegate/sluice/layout"
 )
 
@@ -41,9 +42,9 @@ func (s *survey) fluxLines(most int) (lines []string) {
 	for _, p := range points {
 		clusters := ""
 		if names := p.clusters; len(names) < len(s.clusters) {
-			clusters = "cluster: " + value(oneOf(names)) + ", "
+			clusters = "cluster: " + escape.YAML(oneOf(names)) + ", "
 		}
-		lines = append(lines, "  - {"+clusters+"where: "+value(oneOf(p.where))+", release: "+value(p.window)+"}")
+		lines = append(lines, "  - {"+clusters+"where: "+escape.YAML(oneOf(p.where))+", release: "+escape.YAML(p.window)+"}")
 		all.windows = append(all.windows, p.window)
 	}
 	lines = append(lines, "unmatched: "+s.expressible(all.sorted()).release()+" # what nothing is known to read")

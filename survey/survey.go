@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/escape"
 	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/layout"
 )
@@ -287,7 +288,7 @@ func (s *survey) note(format string, args ...any) {
 
 // validBranch reports whether the file may have a branch.
 func validBranch(name, from string) bool {
-	return valid(fmt.Sprintf("branches: [{name: %s, from: %s, window: live}]", value(name), value(from)))
+	return valid(fmt.Sprintf("branches: [{name: %s, from: %s, window: live}]", escape.YAML(name), escape.YAML(from)))
 }
 
 // valid reports whether a file may have a section.

@@ -13,6 +13,6 @@ func newBuildCommand(e *env) *cobra.Command {
 		Short:  "build what is sent on standard input; other commands start it",
 		Hidden: true,
 		Args:   cobra.NoArgs,
-		RunE:   func(*cobra.Command, []string) error { return build.Child(e.stdin, e.stdout) },
+		RunE:   func(*cobra.Command, []string) error { return build.Child(e.stdin, e.child) },
 	}
 }

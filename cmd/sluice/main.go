@@ -22,6 +22,7 @@ import (
 
 	"github.com/sluicegate/sluice/build"
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/escape"
 )
 
 //go:generate go run notices_gen.go
@@ -51,13 +52,20 @@ type env struct {
 	colour         bool         // stdout is a terminal and NO_COLOR is not set
 	cache          *build.Cache // where builds are kept; nil: nowhere
 	bar            io.Writer    // where progress is shown; nil: nowhere
+	child          io.Writer    // stdout as it is: what a child process answers is no text
 }
 
 // errNo is returned by a command whose answer is no: it has printed why.
 var errNo = errors.New("no")
 
 // run runs one command and gives its exit code.
-func run(ctx context.Context, e *env, args []string) int {
+func run(ctx context.Context, process *env, args []string) (code int) {
+	e, done := process.escaped()
+	defer func() {
+		if err := done(); err != nil && code == 0 {
+			code = 2
+		}
+	}()
 	root := newRoot(e)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -72,6 +80,18 @@ func run(ctx context.Context, e *env, args []string) int {
 	}
 	fmt.Fprintln(e.stderr, "sluice: "+err.Error())
 	return 2
+}
+
+// escaped is what a command prints through: nothing of it is obeyed by a terminal, or by a CI that keeps the log. The function that comes with it
+// prints the last line where that has no end.
+func (e *env) escaped() (*env, func() error) {
+	var keep []string
+	if e.colour {
+		keep = colours()
+	}
+	out, errs, escaped := escape.NewWriter(e.stdout, keep...), escape.NewWriter(e.stderr), *e
+	escaped.stdout, escaped.stderr, escaped.child = out, errs, e.stdout
+	return &escaped, func() error { return errors.Join(out.Close(), errs.Close()) }
 }
 
 // asksJSON reports whether a call asks for JSON, whatever else is wrong with it.

@@ -50,6 +50,14 @@ var looks = [...]struct {
 
 const colourOff = "\x1b[0m"
 
+// colours is the codes that cells are drawn with.
+func colours() (codes []string) {
+	for _, l := range looks {
+		codes = append(codes, l.colour)
+	}
+	return append(codes, colourOff)
+}
+
 // stretch is a piece of time in which nothing about a window changes.
 type stretch struct {
 	from, until time.Time

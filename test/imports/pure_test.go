@@ -27,7 +27,7 @@ var pure = map[string]string{
 	"graph":    "bytes cmp crypto/sha256 encoding/base64 encoding/hex encoding/json errors fmt io io/fs maps path reflect regexp slices strconv strings unicode unicode/utf8 github.com/go-git/go-git/v5/plumbing/format/config github.com/go-git/go-git/v5/plumbing/format/gitignore go.yaml.in/yaml/v3",
 	"config":   "bytes cmp crypto/sha256 errors fmt io path regexp slices strconv strings time unicode/utf8 go.yaml.in/yaml/v3",
 	"reach":    "cmp fmt maps path slices strconv strings",
-	"survey":   "cmp errors fmt maps path regexp slices strconv strings unicode unicode/utf8",
+	"survey":   "cmp errors fmt maps path regexp slices strings unicode unicode/utf8",
 	"plan":     "cmp fmt slices strings time unicode unicode/utf8",
 	"bound":    "iter maps slices time",
 	"gate":     "cmp fmt maps math path slices strings time",
