@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -196,9 +197,10 @@ func writeNew(target string, force bool, data []byte) error {
 	return replace(root, filepath.Base(target), force, data)
 }
 
-// replace writes a file beside its place and moves it there. Without force a link makes the last step, which fails where something stands.
+// replace writes a file beside its place and moves it there. Without force a link makes the last step, which fails where something stands. Nobody who
+// writes the tree can be in the way: the name beside is drawn.
 func replace(root *os.Root, name string, force bool, data []byte) error {
-	beside := name + ".new"
+	beside := name + "." + rand.Text()
 	f, err := root.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err

@@ -235,6 +235,30 @@ func TestInitWrites(t *testing.T) {
 	refused("no directory", "--file", filepath.Join(dir, "missing", "x.yaml"))
 }
 
+// TestInitInTheWay: whatever a tree has beside the file, it keeps nobody from writing that, and stays as it is.
+func TestInitInTheWay(t *testing.T) {
+	for name, make := range map[string]func(at string) error{
+		"a file":      func(at string) error { return os.WriteFile(at, []byte("x"), 0o600) },
+		"a directory": func(at string) error { return os.Mkdir(at, 0o755) },
+		"a link":      func(at string) error { return os.Symlink("nowhere", at) },
+	} {
+		dir := fluxtrees.Dir(t, "two-clusters")
+		file := filepath.Join(dir, config.File)
+		put(t, file, "mine")
+		for _, end := range []string{".new", ".tmp", "~"} {
+			if err := make(file + end); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, stderr, code := sluice("init", dir, "--force"); code != 0 {
+			t.Errorf("%s: code %d, says %s", name, code, stderr)
+		}
+		if entries, err := os.ReadDir(filepath.Dir(file)); err != nil || len(entries) != 4 {
+			t.Errorf("%s: %v, %v", name, entries, err)
+		}
+	}
+}
+
 // TestInitElsewhere: the file goes to another place, or to standard output with what is said about it on the other one.
 func TestInitElsewhere(t *testing.T) {
 	dir := fluxtrees.Dir(t, "two-clusters")
