@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"path"
@@ -16,7 +17,7 @@ const maxAssumed = 2000
 
 // assume gives the clusters of which Git has no Flux Kustomization those that their directories stand for: one for each directory below the
 // root that kustomize builds and no other one there reads. They have no place in a file. Fail closed: what is beyond a bound might be windowed.
-func (in Input) assume() (Input, error) {
+func (in Input) assume(ctx context.Context) (Input, error) {
 	var dirs []string
 	clusters := slices.Clone(in.Clusters)
 	for i, c := range clusters {
@@ -28,7 +29,11 @@ func (in Input) assume() (Input, error) {
 				return Input{}, errors.New(wordManyAssumed())
 			}
 		}
-		clusters[i].Kustomizations = append(slices.Clone(c.Kustomizations), in.tops(c, dirs)...)
+		tops, err := in.tops(ctx, c, dirs)
+		if err != nil {
+			return Input{}, err
+		}
+		clusters[i].Kustomizations = append(slices.Clone(c.Kustomizations), tops...)
 	}
 	if in.Clusters = clusters; in.Graph != nil && in.Graph.Beyond() != "" {
 		return Input{}, errors.New(in.Graph.Beyond())
@@ -57,11 +62,13 @@ func (in Input) builds() []string {
 }
 
 // tops is what Flux would be pointed at below a cluster's root.
-func (in Input) tops(c graph.Cluster, dirs []string) []*graph.Kustomization {
-	var all []*graph.Kustomization
+func (in Input) tops(ctx context.Context, c graph.Cluster, dirs []string) (all []*graph.Kustomization, err error) {
 	read := map[string]string{} // by whom a file is read first
 	shared := map[string]bool{} // files that several read
 	for _, dir := range dirs {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if !strings.HasPrefix(dir, strings.TrimPrefix(c.Path+"/", "./")) || dir == c.Path {
 			continue
 		}
@@ -91,5 +98,5 @@ func (in Input) tops(c graph.Cluster, dirs []string) []*graph.Kustomization {
 			k.Name = slug(strings.TrimPrefix(k.Path, strings.TrimPrefix(c.Path+"/", "./")), "entry")
 		}
 	}
-	return all
+	return all, nil
 }

@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"slices"
@@ -10,14 +11,15 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/escape"
 	"github.com/sluicegate/sluice/graph"
 )
 
 // entry is a Flux Kustomization with the source that is its side's. Everything else stays as its document has it: patches, decryption, comments.
-func (in Input) entry(k *graph.Kustomization, to side, windowed func(*graph.Kustomization) bool, c graph.Cluster) entry {
+func (in drawing) entry(ctx context.Context, k *graph.Kustomization, to *side, around surrounding) entry {
 	out := entry{Name: k.Name, Namespace: k.Namespace, Place: k.String()}
-	doc, err := in.document(k)
+	doc, err := in.document(ctx, k)
 	switch {
 	case assumed(k):
 		doc, out.Notes = made(k), []string{wordAssumed}
@@ -38,15 +40,15 @@ func (in Input) entry(k *graph.Kustomization, to side, windowed func(*graph.Kust
 			put(doc, to.Namespace, "spec", "sourceRef", "namespace")
 		}
 	}
-	held := windowed(k)
+	held := around.held[k] != nil
 	if held && k.Suspend.Set() {
 		drop(get(doc, "spec"), "suspend")
 		out.Notes = append(out.Notes, wordSuspend)
 	}
 	for _, d := range sequence(get(doc, "spec", "dependsOn")) {
-		on := dependency(c, k, d)
+		on := around.dependency(k, d)
 		switch {
-		case on == nil || windowed(on) == held:
+		case on == nil || (around.held[on] != nil) == held:
 		case held && get(d, "readyExpr") == nil:
 			put(d, "has(dep.status.lastAppliedRevision)", "readyExpr")
 			out.Notes = append(out.Notes, wordReady)
@@ -91,57 +93,119 @@ func show(n *yaml.Node) {
 	}
 }
 
+// surrounding is the Kustomizations of a cluster: by ID, the first of each, and those that a branch holds.
+type surrounding struct {
+	byID map[string]*graph.Kustomization
+	held map[*graph.Kustomization]*config.Branch
+}
+
 // dependency is the Kustomization of the cluster that an item of dependsOn names; nil: it has none of that name.
-func dependency(c graph.Cluster, k *graph.Kustomization, item *yaml.Node) *graph.Kustomization {
-	namespace, name := k.Namespace, text(get(item, "name"))
+func (s surrounding) dependency(k *graph.Kustomization, item *yaml.Node) *graph.Kustomization {
+	namespace := k.Namespace
 	if n := get(item, "namespace"); n != nil {
 		namespace = text(n)
 	}
-	for _, other := range c.Kustomizations {
-		if other.Namespace == namespace && other.Name == name {
-			return other
-		}
-	}
-	return nil
+	return s.byID[namespace+"/"+text(get(item, "name"))]
 }
 
 var errNoDocument = errors.New("no such document")
 
-// document is the YAML of a Kustomization as it stands in its file.
-func (in Input) document(k *graph.Kustomization) (*yaml.Node, error) {
-	f, err := in.Tree.Open(k.File)
-	if err != nil {
+// manuscripts is the documents of files that were looked through, each file once: as text, which takes a hundredth of what it takes parsed.
+type manuscripts map[string]manuscript
+
+// manuscript is the documents of one file, and of one kind.
+type manuscript struct {
+	docs map[string][]passage // by name, in their order
+	err  error
+}
+
+// passage is where a document stands, and its text.
+type passage struct {
+	line int
+	text string
+}
+
+// document is the YAML of a Kustomization as it stands in its file. What follows it in its passage is not looked at.
+func (in drawing) document(ctx context.Context, k *graph.Kustomization) (*yaml.Node, error) {
+	m, ok := in.manuscripts[k.File+"\x00"+k.Kind]
+	if !ok {
+		m = in.manuscript(ctx, k.File, k.Kind)
+		in.manuscripts[k.File+"\x00"+k.Kind] = m
+	}
+	all := m.docs[k.Name]
+	if m.err != nil || len(all) == 0 {
+		return nil, cmp.Or(m.err, errNoDocument)
+	}
+	after, _ := slices.BinarySearchFunc(all, k.Line+2, func(p passage, line int) int { return cmp.Compare(p.line, line) })
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(all[max(after-1, 0)].text), &doc); err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // only read
-	data, err := io.ReadAll(io.LimitReader(f, graph.MaxFile))
-	if err != nil {
-		return nil, err
+	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode || odd(doc.Content[0], 0) {
+		return nil, errNoDocument
 	}
-	var found *yaml.Node
-	for dec := yaml.NewDecoder(bytes.NewReader(data)); ; {
+	doc.Content[0].HeadComment = ""
+	return doc.Content[0], nil
+}
+
+// manuscript looks through a file for the documents of a kind.
+func (in Input) manuscript(ctx context.Context, file, kind string) manuscript {
+	data, err := graph.ReadFile(in.Tree, file, graph.MaxFile)
+	if err != nil {
+		return manuscript{err: err}
+	}
+	out := manuscript{docs: map[string][]passage{}}
+	lines := strings.SplitAfter(string(data), "\n")
+	var names []string // of the passages so far
+	var found []passage
+	for dec := yaml.NewDecoder(reading{ctx, bytes.NewReader(data)}); ; {
 		var doc yaml.Node
-		switch err := dec.Decode(&doc); {
-		case errors.Is(err, io.EOF) && found == nil:
-			return nil, errNoDocument
-		case errors.Is(err, io.EOF):
-			return found, nil
-		case err != nil:
-			return nil, err
-		case len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode:
-			continue
+		err := dec.Decode(&doc)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return manuscript{err: err}
 		}
-		m := doc.Content[0]
-		same := text(get(m, "kind")) == k.Kind && text(get(m, "metadata", "name")) == k.Name
-		if !same || found != nil && m.Line > k.Line+1 {
-			continue
+		end := len(lines)
+		if err == nil && len(doc.Content) > 0 {
+			end = begin(lines, doc.Content[0].Line-1)
 		}
-		if odd(m, 0) {
-			return nil, errNoDocument
+		if err != nil || len(doc.Content) > 0 {
+			if n := len(found) - 1; n >= 0 && found[n].text == "" {
+				found[n].text = strings.Join(lines[begin(lines, found[n].line-1):end], "")
+			}
 		}
-		m.HeadComment = ""
-		found = m
+		if err != nil {
+			break
+		}
+		if len(doc.Content) > 0 && text(get(doc.Content[0], "kind")) == kind {
+			names, found = append(names, text(get(doc.Content[0], "metadata", "name"))), append(found, passage{line: doc.Content[0].Line})
+		}
 	}
+	for i, name := range names {
+		out.docs[name] = append(out.docs[name], found[i])
+	}
+	return out
+}
+
+// reading is what can be read until a context ends.
+type reading struct {
+	ctx  context.Context
+	from io.Reader
+}
+
+// Read implements io.Reader.
+func (r reading) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.from.Read(p)
+}
+
+// begin is where the comments above a line begin.
+func begin(lines []string, at int) int {
+	for at > 0 && strings.HasPrefix(lines[at-1], "#") {
+		at--
+	}
+	return at
 }
 
 // maxDepth is how deep a document may be; none of Flux's is near it.

@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -29,20 +30,25 @@ var ErrNoURL = errors.New("neither a root's GitRepository nor the remote origin 
 // Flux writes for each cluster the GitRepositories of the live and of each windowed side, the Flux Kustomizations of both with the source that
 // is theirs, and what connects them with the forge: Receiver, Provider, Alert. fixed is the repository's URL whatever the tree says,
 // otherwise the one where the tree says nothing; both may be "".
-func Flux(in Input, fixed, otherwise string) ([]byte, error) {
+func Flux(ctx context.Context, in Input, fixed, otherwise string) ([]byte, error) {
 	var b bytes.Buffer
 	if _, err := repositoryURL(fixed); fixed != "" && err != nil {
 		return nil, err
 	}
-	in, err := in.assume()
+	in, err := in.assume(ctx)
 	if err != nil {
 		return nil, err
 	}
-	owners, shared, docs := owners(in.Policy, in.Clusters), map[string]int{}, documents{} // shared: clusters of a branch
+	owners, err := newOwners(ctx, in.Policy, in.Clusters)
+	if err != nil {
+		return nil, err
+	}
+	d := drawing{in, owners, manuscripts{}, fixed, otherwise}
+	shared, docs := map[string]int{}, documents{} // shared: clusters of a branch
 	var views []fluxView
 	for _, c := range in.Clusters {
-		v, err := in.cluster(c, owners, fixed, otherwise)
-		if err != nil && in.wanted(c) {
+		v, err := d.cluster(ctx, c)
+		if err != nil && (in.wanted(c) || ctx.Err() != nil) {
 			return nil, err
 		}
 		for _, s := range v.Windowed {
@@ -54,6 +60,9 @@ func Flux(in Input, fixed, otherwise string) ([]byte, error) {
 		}
 	}
 	for _, v := range views {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if b.Len() > 0 {
 			b.WriteString("---\n")
 		}
@@ -140,9 +149,20 @@ func (v *fluxView) sides() []*side {
 	return out
 }
 
+// drawing is what the objects of all clusters are made of.
+type drawing struct {
+	Input
+	owners           owners
+	manuscripts      manuscripts
+	fixed, otherwise string // URLs
+}
+
 // cluster is what is to be written for one cluster.
-func (in Input) cluster(c graph.Cluster, owners Owners, fixed, otherwise string) (fluxView, error) {
-	held, left := owners.Windowed(c)
+func (in drawing) cluster(ctx context.Context, c graph.Cluster) (fluxView, error) {
+	held, left, err := in.owners.windowed(ctx, c)
+	if err != nil {
+		return fluxView{}, err
+	}
 	v := fluxView{Cluster: c, Namespace: fluxNamespace, Notes: notes(left, in.Graph.Problems)}
 	byBranch := map[string]*config.Branch{}
 	of := map[*graph.Kustomization]*config.Branch{}
@@ -157,7 +177,7 @@ func (in Input) cluster(c graph.Cluster, owners Owners, fixed, otherwise string)
 	if !v.Written {
 		return v, nil
 	}
-	address, err := repositoryURL(cmp.Or(fixed, c.URL, otherwise))
+	address, err := repositoryURL(cmp.Or(in.fixed, c.URL, in.otherwise))
 	if err != nil {
 		return v, fmt.Errorf("cluster %s: %w", plan.Clean(c.Name), err)
 	}
@@ -170,7 +190,16 @@ func (in Input) cluster(c graph.Cluster, owners Owners, fixed, otherwise string)
 			v.Windowed = append(v.Windowed, in.windowed(c, v.Live, b, len(byBranch) > 1))
 		}
 	}
+	byID := map[string]*graph.Kustomization{}
 	for _, k := range c.Kustomizations {
+		if byID[id(k)] == nil {
+			byID[id(k)] = k
+		}
+	}
+	for _, k := range c.Kustomizations {
+		if ctx.Err() != nil {
+			return v, ctx.Err()
+		}
 		if root(c, k) || !named(k.Namespace, k.Name) {
 			continue
 		}
@@ -182,7 +211,7 @@ func (in Input) cluster(c graph.Cluster, owners Owners, fixed, otherwise string)
 		if b := of[k]; b != nil {
 			to = &v.Windowed[slices.IndexFunc(v.Windowed, func(s side) bool { return s.Branch == b.Name })]
 		}
-		to.Entries = append(to.Entries, in.entry(k, *to, func(d *graph.Kustomization) bool { return of[d] != nil }, c))
+		to.Entries = append(to.Entries, in.entry(ctx, k, to, surrounding{byID, of}))
 	}
 	if v.Live.fixed {
 		v.Live.Branch = ""
@@ -261,9 +290,12 @@ func (in Input) windowed(c graph.Cluster, live side, b config.Branch, several bo
 	return s
 }
 
+// unnamed is what no name in Kubernetes has.
+var unnamed = regexp.MustCompile(`[^a-z0-9]+`)
+
 // slug is a text as part of a name in Kubernetes.
 func slug(text, otherwise string) string {
-	out := strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(text), "-"), "-")
+	out := strings.Trim(unnamed.ReplaceAllString(strings.ToLower(text), "-"), "-")
 	const longest = 60
 	if len(out) > longest {
 		out = strings.Trim(out[:longest], "-")

@@ -68,6 +68,13 @@ func input(t *testing.T, rules string, tree fs.FS) Input {
 	return Input{Policy: policy, File: []byte(rules), Tree: tree, Graph: g, Clusters: g.Clusters(policy.Clusters)}
 }
 
+// suspended is what Suspend writes, and whether Git says nothing of it.
+func suspended(t *testing.T, in Input, call Call) ([]byte, bool, error) {
+	t.Helper()
+	out, err := Suspend(t.Context(), in, call)
+	return out.Manifests, out.Clean, err
+}
+
 const image = "registry.example.com/sluice:v1.2.3"
 
 // TestGoldens: what is written for repositories of several shapes, twice the same.
@@ -78,14 +85,14 @@ func TestGoldens(t *testing.T) {
 		for _, again := range []string{"", "again"} {
 			var b bytes.Buffer
 			for _, kind := range []Kind{Deployment, CronJob} {
-				text, clean, err := Suspend(in, kind, image)
-				if err != nil || !clean {
-					t.Errorf("%s: %v %t", name, err, clean)
+				out, err := Suspend(t.Context(), in, Call{Kind: kind, Image: image})
+				if err != nil || !out.Clean {
+					t.Errorf("%s: %v %t", name, err, out.Clean)
 				}
-				b.Write(text)
+				b.Write(out.Manifests)
 				b.WriteString("=====\n")
 			}
-			text, err := Flux(in, "", "git@github.com:acme/fleet.git")
+			text, err := Flux(t.Context(), in, "", "git@github.com:acme/fleet.git")
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -147,16 +154,16 @@ func simple(change ...string) fstest.MapFS {
 func TestSuspendInGit(t *testing.T) {
 	for _, value := range []string{"true", "false"} {
 		in := input(t, windowed, simple("  prune: true\n", "  prune: true\n  suspend: "+value+"\n"))
-		out, clean, err := Suspend(in, Deployment, image)
+		out, clean, err := suspended(t, in, Call{Kind: Deployment, Image: image})
 		want := "clusters/c/apps.yaml:8 sets suspend: " + value + " on the Flux Kustomization flux-system/apps"
 		if err != nil || clean || !strings.Contains(string(out), "\n# ERROR: "+want) {
 			t.Errorf("%t %v\n%s", clean, err, out)
 		}
-		if all := Contradictions(in); len(all) != 1 || !strings.HasPrefix(all[0].Sentence(), want) {
+		if all, err := Contradictions(t.Context(), in); err != nil || len(all) != 1 || !strings.HasPrefix(all[0].Sentence(), want) {
 			t.Errorf("%+v", all)
 		}
 	}
-	if _, clean, err := Suspend(input(t, windowed, simple()), Deployment, image); !clean || err != nil {
+	if _, clean, err := suspended(t, input(t, windowed, simple()), Call{Kind: Deployment, Image: image}); !clean || err != nil {
 		t.Error(clean, err)
 	}
 }
@@ -167,7 +174,7 @@ func TestMixed(t *testing.T) {
 	tree["apps/kustomization.yaml"] = &fstest.MapFile{Data: []byte("resources: [web.yaml, ../base]\n")}
 	tree["base/kustomization.yaml"] = &fstest.MapFile{Data: []byte("resources: [db.yaml]\n")}
 	tree["base/db.yaml"] = &fstest.MapFile{Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\n")}
-	out, _, err := Suspend(input(t, windowed, tree), Deployment, image)
+	out, _, err := suspended(t, input(t, windowed, tree), Call{Kind: Deployment, Image: image})
 	want := "# Left out: flux-system/apps (clusters/c/apps.yaml:1): 2 of the 4 files that it reads are not held by a window, for example base/db.yaml (ignored): split it, or window them\n"
 	if err != nil || !strings.Contains(string(out), want) || len(decoded(t, out)) != 0 {
 		t.Errorf("%v\n%s", err, out)
@@ -196,7 +203,7 @@ func TestShared(t *testing.T) {
 	}
 	both := head + "branches:\n" + branch("a") + branch("b") + "layout:\n  rules:\n" + rule("a") + rule("b")
 	for rules, said := range map[string]bool{both: false, strings.Replace(both, rule("b"), "", 1): true} {
-		out, err := Flux(input(t, rules, tree), "https://github.com/acme/fleet", "")
+		out, err := Flux(t.Context(), input(t, rules, tree), "https://github.com/acme/fleet", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +230,7 @@ func TestTag(t *testing.T) {
 	tree["clusters/c/rw.yaml"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(entryText, "apps", "rw") + "---\n" + strings.NewReplacer("name: fleet", "name: rw", "branch: main", "branch: rw").Replace(sourceText))}
 	tree["clusters/c/rw.yaml"].Data = bytes.Replace(tree["clusters/c/rw.yaml"].Data, []byte("GitRepository, name: fleet"), []byte("GitRepository, name: rw"), 1)
 	tree["rw/web.yaml"] = tree["apps/web.yaml"]
-	out, err := Flux(input(t, head+"branches: [{name: rw, from: main, window: cluster-1}]\nlayout: {rules: [{paths: [\"rw/**\"], release: {branches: [rw]}}]}\n", tree), "", "https://github.com/acme/fleet")
+	out, err := Flux(t.Context(), input(t, head+"branches: [{name: rw, from: main, window: cluster-1}]\nlayout: {rules: [{paths: [\"rw/**\"], release: {branches: [rw]}}]}\n", tree), "", "https://github.com/acme/fleet")
 	for _, want := range []string{
 		"what is live comes from a tag or a commit, what is windowed", "# GitRepository flux-system/fleet stays as it is (clusters/c/apps.yaml:10).\n", "    branch: rw\n",
 	} {
@@ -264,13 +271,13 @@ func TestHostile(t *testing.T) {
 		for _, rules := range []string{windowed, files["branches"] + "  # 'x'\n", strings.ReplaceAll(files["tenants"], "tenants/", "")} {
 			in := input(t, rules, tree)
 			for _, kind := range []Kind{Deployment, CronJob} {
-				out, _, err := Suspend(in, kind, image)
+				out, _, err := suspended(t, in, Call{Kind: kind, Image: image})
 				if err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
 				harmless(t, name, out)
 			}
-			if out, err := Flux(in, "https://github.com/acme/fleet", ""); err != nil {
+			if out, err := Flux(t.Context(), in, "https://github.com/acme/fleet", ""); err != nil {
 				t.Errorf("%s: %v", name, err)
 			} else {
 				harmless(t, name, out)
@@ -331,14 +338,14 @@ func TestURL(t *testing.T) {
 		}
 	}
 	in := input(t, files["windows-rw"], fluxtrees.Tree(t, "windows-rw"))
-	if _, err := Flux(in, "", ""); !errors.Is(err, ErrNoURL) {
+	if _, err := Flux(t.Context(), in, "", ""); !errors.Is(err, ErrNoURL) {
 		t.Error(err)
 	}
 	in = input(t, files["branches"], fluxtrees.Tree(t, "branches"))
 	for want, call := range map[string][2]string{
 		"url: ssh://git@github.com/acme/fleet\n": {"", "https://other.example.com/x"}, "url: https://gitlab.example.com/x\n": {"https://gitlab.example.com/x", ""},
 	} {
-		if out, err := Flux(in, call[0], call[1]); err != nil || !strings.Contains(string(out), want) {
+		if out, err := Flux(t.Context(), in, call[0], call[1]); err != nil || !strings.Contains(string(out), want) {
 			t.Errorf("%q: %v\n%s", call, err, out)
 		}
 	}

@@ -55,7 +55,7 @@ func TestLeftOut(t *testing.T) {
 		for file, text := range c.add {
 			tree[file] = &fstest.MapFile{Data: []byte(text)}
 		}
-		out, _, err := Suspend(input(t, rules, tree), Deployment, image)
+		out, _, err := suspended(t, input(t, rules, tree), Call{Kind: Deployment, Image: image})
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -75,7 +75,7 @@ func TestLeftOut(t *testing.T) {
 func TestUnusable(t *testing.T) {
 	const warning = "# No image is named REGISTRY"
 	for name, want := range map[string]bool{"REGISTRY/sluice:v1.2.3": true, image: false} {
-		out, _, err := Suspend(input(t, windowed, simple()), CronJob, name)
+		out, _, err := suspended(t, input(t, windowed, simple()), Call{Kind: CronJob, Image: name})
 		if err != nil || strings.Contains(string(out), warning) != want {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
@@ -87,7 +87,7 @@ func TestUnusable(t *testing.T) {
 		k.Name = fmt.Sprint("k-", i)
 		c.Kustomizations = append(c.Kustomizations, &k)
 	}
-	if _, _, err := Suspend(in, Deployment, image); err == nil {
+	if _, _, err := suspended(t, in, Call{Kind: Deployment, Image: image}); err == nil {
 		t.Error("1001 are held by a call that takes 1000")
 	}
 }
@@ -99,8 +99,8 @@ func TestManyAssumed(t *testing.T) {
 		tree[fmt.Sprintf("clusters/c/%d/kustomization.yaml", i)] = &fstest.MapFile{Data: []byte("resources: []\n")}
 	}
 	rules := head + "layout: {rules: [{paths: [\"**\"], release: cluster-1}]}\nclusters: [{name: c, path: clusters/c}]\n"
-	_, _, suspended := Suspend(input(t, rules, tree), Deployment, image)
-	_, written := Flux(input(t, rules, tree), "https://example.com/acme/fleet", "")
+	_, _, suspended := suspended(t, input(t, rules, tree), Call{Kind: Deployment, Image: image})
+	_, written := Flux(t.Context(), input(t, rules, tree), "https://example.com/acme/fleet", "")
 	for _, err := range []error{suspended, written} {
 		if err == nil || !strings.Contains(err.Error(), "more than 2000 directories") {
 			t.Error(err)

@@ -3,8 +3,10 @@ package render
 import (
 	"bytes"
 	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/sluicegate/sluice/config"
@@ -29,26 +31,51 @@ const fluxNamespace = "flux-system"
 // maxHeld bounds what one Deployment holds: more, `sluice suspend` does not take.
 const maxHeld = 1000
 
+// Call is what somebody asks [Suspend].
+type Call struct {
+	Kind      Kind
+	Image     string
+	Namespace string // where what runs is; "": Flux's own
+}
+
+// Suspension is what Suspend writes.
+type Suspension struct {
+	Manifests []byte
+	Clean     bool     // Git says nothing of suspend of what is held; what it says the comments say, too
+	Reach     []string // who could touch what beside the cluster's administrators, in sentences
+}
+
 // Suspend writes for each cluster with windowed Kustomizations what holds them by suspend: nothing else in the cluster, and no service, is
-// needed. clean is false if Git says something of suspend of one of them, which the comments say, too.
-func Suspend(in Input, kind Kind, image string) (out []byte, clean bool, err error) {
-	var b bytes.Buffer
-	if in, err = in.assume(); err != nil {
-		return nil, false, err
+// needed. All of it runs in one namespace, which is never chosen by the tree, and for each namespace that has some of them with a token of its own that may
+// patch these alone.
+func Suspend(ctx context.Context, in Input, call Call) (Suspension, error) {
+	out := Suspension{Clean: true}
+	if call.Namespace = cmp.Or(call.Namespace, fluxNamespace); !namespaceShape.MatchString(call.Namespace) {
+		return out, errors.New(wordNamespace(call.Namespace))
 	}
-	clean = true
-	owners := owners(in.Policy, in.Clusters)
+	in, err := in.assume(ctx)
+	if err != nil {
+		return out, err
+	}
+	owners, err := newOwners(ctx, in.Policy, in.Clusters)
+	if err != nil {
+		return out, err
+	}
+	var b bytes.Buffer
 	for _, c := range in.Clusters {
 		if !in.wanted(c) {
 			continue
 		}
-		held, left := owners.Windowed(c)
+		held, left, err := owners.windowed(ctx, c)
+		if err != nil {
+			return out, err
+		}
 		if len(held) > maxHeld {
-			return nil, false, errors.New(wordTooMany(c, len(held)))
+			return out, errors.New(wordTooMany(c, len(held)))
 		}
 		v := suspendView{
-			Cluster: c, Kind: kind, Image: image, Held: held, File: string(in.File),
-			Observe: in.Policy.Mode == config.Observe, Notes: notes(left, in.Graph.Problems), Namespace: fluxNamespace,
+			Cluster: c, Call: call, Held: held, File: string(in.File), Runs: runs(c, held, call),
+			Observe: in.Policy.Mode == config.Observe, Notes: notes(left, in.Graph.Problems),
 		}
 		if note := owners.ofRoot(c); note != "" {
 			v.Notes = append(v.Notes, note)
@@ -56,59 +83,92 @@ func Suspend(in Input, kind Kind, image string) (out []byte, clean bool, err err
 		for _, h := range held {
 			if h.Suspend.Set() {
 				v.Errors = append(v.Errors, Contradiction{c.Name, h}.Sentence())
-				clean = false
+				out.Clean = false
 			}
 		}
-		v.roles()
+		v.Reach = reach(v.Runs, call.Namespace)
+		for _, sentence := range v.Reach {
+			out.Reach = append(out.Reach, wordOfCluster(c, sentence))
+		}
 		if b.Len() > 0 {
 			b.WriteString("---\n")
 		}
 		if err := suspendTemplate.Execute(&b, v); err != nil {
-			return nil, false, err
+			return out, err
 		}
 	}
-	return b.Bytes(), clean, nil
+	out.Manifests = b.Bytes()
+	return out, nil
 }
 
 // suspendView is one cluster for the template.
 type suspendView struct {
 	graph.Cluster
-	Kind          Kind
-	Image, File   string
-	Namespace     string // of what runs
+	Call
+	File          string
 	Held          []Hold
-	Roles         []role
+	Runs          []run
 	Observe       bool
 	Notes, Errors []string
+	Reach         []string
 }
 
-// role is the Kustomizations of one namespace.
-type role struct {
-	Namespace string
-	Names     []string
+// run is what runs for one namespace: it may write the Kustomizations there that are held, and nothing else.
+type run struct {
+	Call
+	Cluster string
+	Of      string // the namespace
+	Name    string // of the account and of what runs by it
+	Held    []Hold
 }
 
-// roles is what may be written, by namespace. Where Flux's usual one has none of them, the first is home to what runs.
-func (v *suspendView) roles() {
-	for _, h := range v.Held {
-		if n := len(v.Roles); n == 0 || v.Roles[n-1].Namespace != h.Namespace {
-			v.Roles = append(v.Roles, role{Namespace: h.Namespace})
+// runs is a run for each namespace of what is held, which is sorted.
+func runs(c graph.Cluster, held []Hold, call Call) (out []run) {
+	for _, h := range held {
+		if n := len(out); n == 0 || out[n-1].Of != h.Namespace {
+			out = append(out, run{Call: call, Cluster: cmp.Or(c.Name, "cluster"), Of: h.Namespace, Name: account(h.Namespace, call.Namespace)})
 		}
-		last := &v.Roles[len(v.Roles)-1]
-		last.Names = append(last.Names, h.Name)
+		last := &out[len(out)-1]
+		last.Held = append(last.Held, h)
 	}
-	if len(v.Roles) > 0 && !slices.ContainsFunc(v.Roles, func(r role) bool { return r.Namespace == fluxNamespace }) {
-		v.Namespace = v.Roles[0].Namespace
+	return out
+}
+
+// account is what runs for a namespace is called: no longer than a CronJob's name may be.
+func account(of, home string) string {
+	const name, longest, digits = "sluice-suspend", 52, 8
+	if of == home {
+		return name
 	}
+	out := name + "-" + of
+	if len(out) <= longest {
+		return out
+	}
+	sum := sha256.Sum256([]byte(of))
+	return out[:longest-digits-1] + "-" + hex.EncodeToString(sum[:])[:digits]
+}
+
+// reach says which tenant could touch what.
+func reach(runs []run, home string) (out []string) {
+	if len(runs) == 0 || len(runs) == 1 && runs[0].Of == home && home == fluxNamespace {
+		return nil
+	}
+	out = append(out, wordHome(runs, home))
+	for _, r := range runs {
+		if r.Of != home {
+			out = append(out, wordTenant(r))
+		}
+	}
+	return out
 }
 
 // Args is how `sluice suspend` is called.
-func (v suspendView) Args() []string {
-	out := []string{"suspend", "--file=/etc/sluice/sluice.yaml", "--cluster=" + cmp.Or(v.Name, "cluster")}
-	for _, h := range v.Held {
+func (r run) Args() []string {
+	out := []string{"suspend", "--file=/etc/sluice/sluice.yaml", "--cluster=" + r.Cluster}
+	for _, h := range r.Held {
 		out = append(out, "--kustomization="+h.ID()+"="+joined(h.Windows))
 	}
-	if v.Kind == Deployment {
+	if r.Kind == Deployment {
 		out = append(out, "--every=30s")
 	}
 	return out
@@ -124,30 +184,32 @@ var suspendTemplate = parsed("suspend", `{{comment (printf "Cluster %s" .Name)}}
 {{else -}}
 # To be applied from a live path of this cluster, never by a Kustomization that is held. Every manifest in Git must be silent on
 # spec.suspend of what is held: Flux puts back what Git says. Rendered by "sluice render suspend"; render it anew when the file changes.
-{{range .Held}}{{if .Elsewhere}}{{comment (printf "%s: files that it shares with other clusters need %s, too, which are those clusters' own: here its own window counts alone." .ID .Others)}}
+{{range .Reach}}{{comment .}}
+{{end}}{{range .Held}}{{if .Elsewhere}}{{comment (printf "%s: files that it shares with other clusters need %s, too, which are those clusters' own: here its own window counts alone." .ID .Others)}}
 {{end}}{{if not .File}}{{comment (printf "Assumed: %s loads ./%s; its manifest is not in Git. Correct its name where it is another." .ID .Path)}}
 {{end}}{{end}}{{if .Placeholder}}# No image is named REGISTRY: name yours with --image. Until then nothing runs here, and nothing is held.
 {{end}}{{if .Observe}}# The file says "mode: observe": nothing is suspended until it says enforce.
 {{end -}}
+{{- range $i, $run := .Runs}}{{if $i}}---
+{{end -}}
 apiVersion: v1
 kind: ServiceAccount
 metadata:
-  name: sluice-suspend
+  name: {{q .Name}}
   namespace: {{q .Namespace}}
-{{- range .Roles}}
 ---
 # get and patch of these Kustomizations alone. patch is patch: whoever has this token may change all of their spec.
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata:
   name: sluice-suspend
-  namespace: {{q .Namespace}}
+  namespace: {{q .Of}}
 rules:
   - apiGroups: [kustomize.toolkit.fluxcd.io]
     resources: [kustomizations]
     resourceNames:
-{{- range .Names}}
-      - {{q .}}
+{{- range .Held}}
+      - {{q .Name}}
 {{- end}}
     verbs: [get, patch]
 ---
@@ -155,17 +217,16 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
 metadata:
   name: sluice-suspend
-  namespace: {{q .Namespace}}
+  namespace: {{q .Of}}
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: Role
   name: sluice-suspend
 subjects:
   - kind: ServiceAccount
-    name: sluice-suspend
-    namespace: {{q $.Namespace}}
-{{- end}}
----
+    name: {{q .Name}}
+    namespace: {{q .Namespace}}
+{{end}}---
 # The repository's file as it stands, so that it can be compared. It is read anew at each pass: a change needs no restart.
 apiVersion: v1
 kind: ConfigMap
@@ -176,12 +237,13 @@ metadata:
     kustomize.toolkit.fluxcd.io/substitute: disabled # the file is not changed on its way, whatever it says in ${}
 data:
   sluice.yaml: {{file .File}}
+{{- range .Runs}}
 ---
 {{if eq .Kind "Deployment" -}}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
-  name: sluice-suspend
+  name: {{q .Name}}
   namespace: {{q .Namespace}}
 spec:
   replicas: 1
@@ -189,14 +251,14 @@ spec:
     type: Recreate
   selector:
     matchLabels:
-      app.kubernetes.io/name: sluice-suspend
+      app.kubernetes.io/name: {{q .Name}}
   template:
 {{.Pod 4}}{{else -}}
 # A run that is missed is made good by the next: each sets what holds then.
 apiVersion: batch/v1
 kind: CronJob
 metadata:
-  name: sluice-suspend
+  name: {{q .Name}}
   namespace: {{q .Namespace}}
 spec:
   schedule: "* * * * *" # the windows are in the file, with their zones
@@ -211,12 +273,13 @@ spec:
       template:
 {{.Pod 8}}{{end -}}
 {{end -}}
+{{end -}}
 `)
 
 // Pod is what both kinds run, with so many spaces before each line.
-func (v suspendView) Pod(indent int) (string, error) {
+func (r run) Pod(indent int) (string, error) {
 	var b strings.Builder
-	if err := podTemplate.Execute(&b, v); err != nil {
+	if err := podTemplate.Execute(&b, r); err != nil {
 		return "", err
 	}
 	var out strings.Builder
@@ -228,12 +291,12 @@ func (v suspendView) Pod(indent int) (string, error) {
 
 var podTemplate = parsed("pod", `metadata:
   labels:
-    app.kubernetes.io/name: sluice-suspend
+    app.kubernetes.io/name: {{q .Name}}
 spec:
 {{- if eq .Kind "CronJob"}}
   restartPolicy: Never
 {{- end}}
-  serviceAccountName: sluice-suspend
+  serviceAccountName: {{q .Name}}
   enableServiceLinks: false
 {{- if eq .Kind "Deployment"}}
   tolerations: # by default the pod of a node that is gone is replaced after 5 minutes, which may be past a close

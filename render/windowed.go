@@ -1,6 +1,7 @@
 package render
 
 import (
+	"context"
 	"io/fs"
 	"path"
 	"regexp"
@@ -50,23 +51,28 @@ type Omission struct {
 // Others is the windows that do not count.
 func (h Hold) Others() string { return joined(h.Elsewhere) }
 
-// Owners knows of each window whose own it is, and of each file who reads it.
-type Owners struct {
+// owners knows of each window whose own it is, and of each file who reads it.
+type owners struct {
 	policy  *config.Policy
 	readers map[string]int                  // clusters that read a file
 	own     map[window.Name]map[string]bool // clusters with a file of their own that needs the window
 }
 
-// owners looks at all clusters of a tree.
-func owners(p *config.Policy, clusters []graph.Cluster) Owners {
-	o := Owners{p, map[string]int{}, map[window.Name]map[string]bool{}}
-	for _, c := range clusters {
-		for _, file := range c.Files() {
+// newOwners looks at all clusters of a tree.
+func newOwners(ctx context.Context, p *config.Policy, clusters []graph.Cluster) (owners, error) {
+	o := owners{p, map[string]int{}, map[window.Name]map[string]bool{}}
+	files := make([][]string, len(clusters))
+	for i, c := range clusters {
+		files[i] = c.Files()
+		for _, file := range files[i] {
 			o.readers[file]++
 		}
 	}
-	for _, c := range clusters {
-		for _, file := range c.Files() {
+	for i, c := range clusters {
+		for _, file := range files[i] {
+			if ctx.Err() != nil {
+				return o, ctx.Err()
+			}
 			windows, _, _ := holds(p, c, file)
 			for _, w := range windows {
 				if o.readers[file] == 1 {
@@ -78,24 +84,33 @@ func owners(p *config.Policy, clusters []graph.Cluster) Owners {
 			}
 		}
 	}
-	return o
+	return o, nil
 }
 
 // elsewhere reports whether a window of a file is another cluster's own and none of this one's.
-func (o Owners) elsewhere(c graph.Cluster, file string, w window.Name) bool {
+func (o owners) elsewhere(c graph.Cluster, file string, w window.Name) bool {
 	return o.readers[file] > 1 && len(o.own[w]) > 0 && !o.own[w][c.Name]
 }
 
-// Windowed is the Flux Kustomizations of a cluster that are windowed as a whole: those whose source tracks a windowed branch, and those of
+// windowed is the Flux Kustomizations of a cluster that are windowed as a whole: those whose source tracks a windowed branch, and those of
 // whose files the rules window every one. The one that applies the root, which holds Flux's own objects, is not among them.
 // One that stands twice, and in one place is not windowed, is left out: which one Flux applies is not known.
-func (o Owners) Windowed(c graph.Cluster) (held []Hold, left []Omission) {
+func (o owners) windowed(ctx context.Context, c graph.Cluster) (held []Hold, left []Omission, err error) {
+	type reading struct {
+		id, path string
+		source   *graph.Source
+	}
+	seen := map[reading]bool{}
 	other := map[string]*graph.Kustomization{} // those that are not held, by ID
-	for i, k := range c.Kustomizations {
-		again := func(e *graph.Kustomization) bool { return id(e) == id(k) && e.Path == k.Path && e.Source == k.Source }
-		if slices.ContainsFunc(c.Kustomizations[:i], again) {
+	for _, k := range c.Kustomizations {
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		r := reading{id(k), k.Path, k.Source}
+		if seen[r] {
 			continue // its files were read once
 		}
+		seen[r] = true
 		h, why := o.classify(c, k)
 		if why != "" && k.Here {
 			other[id(k)] = k
@@ -126,11 +141,11 @@ func (o Owners) Windowed(c graph.Cluster) (held []Hold, left []Omission) {
 			out = append(out, h)
 		}
 	}
-	return out, left
+	return out, left, nil
 }
 
 // ofRoot is what is to be said of the windowed files that the root alone reads; "": there are none.
-func (o Owners) ofRoot(c graph.Cluster) string {
+func (o owners) ofRoot(c graph.Cluster) string {
 	below := map[string]bool{}
 	for _, k := range c.Kustomizations {
 		for _, file := range k.Files() {
@@ -157,7 +172,7 @@ func root(c graph.Cluster, k *graph.Kustomization) bool { return !k.Here || k.Pa
 const live = "live"
 
 // classify says what holds a Kustomization, or why it is not held here.
-func (o Owners) classify(c graph.Cluster, k *graph.Kustomization) (Hold, string) {
+func (o owners) classify(c graph.Cluster, k *graph.Kustomization) (Hold, string) {
 	p := o.policy
 	if k.Source != nil {
 		for i, b := range p.Branches {
@@ -274,15 +289,16 @@ type Contradiction struct {
 }
 
 // Contradictions are those of all clusters, each place of a file once.
-func Contradictions(in Input) []Contradiction {
+func Contradictions(ctx context.Context, in Input) ([]Contradiction, error) {
 	var out []Contradiction
 	seen := map[graph.Place]bool{}
-	o := owners(in.Policy, in.Clusters)
+	o, err := newOwners(ctx, in.Policy, in.Clusters)
 	for _, c := range in.Clusters {
-		if !in.wanted(c) {
+		if err != nil || !in.wanted(c) {
 			continue
 		}
-		held, _ := o.Windowed(c)
+		var held []Hold
+		held, _, err = o.windowed(ctx, c)
 		for _, h := range held {
 			if h.Suspend.Set() && !seen[h.Suspend.Place] {
 				seen[h.Suspend.Place] = true
@@ -290,5 +306,5 @@ func Contradictions(in Input) []Contradiction {
 			}
 		}
 	}
-	return out
+	return out, err
 }

@@ -27,6 +27,43 @@ func wordTooMany(c graph.Cluster, n int) string {
 	return fmt.Sprintf("cluster %s: %d Flux Kustomizations are windowed; at most %d are held", plan.Clean(c.Name), n, maxHeld)
 }
 
+func wordNamespace(name string) string {
+	return fmt.Sprintf("--namespace %q: want the name of a namespace", name)
+}
+
+func wordOfCluster(c graph.Cluster, sentence string) string {
+	return "cluster " + plan.Clean(c.Name) + ": " + sentence
+}
+
+// wordHome says what whoever may write where it runs could do.
+func wordHome(runs []run, home string) string {
+	var all []string
+	for _, r := range runs {
+		for _, h := range r.Held {
+			all = append(all, h.ID())
+		}
+	}
+	return fmt.Sprintf("whoever may write to the namespace %s, where this runs, may change the windows, and patch everything that is held: %s", home, few(all))
+}
+
+// wordTenant says what whoever may write to one namespace could do.
+func wordTenant(r run) string {
+	var all []string
+	for _, h := range r.Held {
+		all = append(all, h.ID())
+	}
+	return fmt.Sprintf("whoever may write to the namespace %s may resume what is held there, or take the RoleBinding away: %s; nothing elsewhere", r.Of, few(all))
+}
+
+// few names some of them.
+func few(names []string) string {
+	const most = 3
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
 func wordManyAssumed() string {
 	return fmt.Sprintf("no Flux Kustomization is in Git, and more than %d directories could be one", maxAssumed)
 }

@@ -147,7 +147,7 @@ func (e *env) look(ctx context.Context, s surroundings) ([]config.Finding, *tree
 	if err != nil {
 		in.Notes = append(in.Notes, config.Note{Level: config.LevelHold, Code: codeNoGraph, Message: err.Error()})
 	}
-	findings := append(config.Check(s.policy, s.data, in), suspendInGit(s.policy, read.clusters)...)
+	findings := append(config.Check(s.policy, s.data, in), suspendInGit(ctx, s.policy, read.clusters)...)
 	tree.Shares = s.policy.Shares(paths)
 	for _, s := range tree.Shares {
 		tree.Files += s.Files

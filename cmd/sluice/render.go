@@ -22,8 +22,9 @@ import (
 )
 
 const renderSuspendHelp = `Prints for each cluster of DIR (default: the current directory) what runs "sluice suspend" there, so that the cluster holds its windows
-itself, also when it is cut off from GitHub: a ServiceAccount that may get and patch the windowed Flux Kustomizations alone, the file as a
-ConfigMap, and a Deployment, or with --kind CronJob a CronJob that runs each minute.
+itself, also when it is cut off from GitHub: the file as a ConfigMap, and for each namespace that has windowed Flux Kustomizations a ServiceAccount that
+may get and patch these alone, and a Deployment, or with --kind CronJob a CronJob that runs each minute. All of it but the Roles stands in flux-system, or in
+--namespace. Where several namespaces or another one than flux-system have a part in it, comments and stderr say who could touch what.
 
 Held are the Flux Kustomizations whose source tracks a windowed branch, and those of whose files every one is windowed. What is windowed
 in part is named in a comment.
@@ -45,6 +46,7 @@ manifests are printed, and stderr says what); 2 the call, the file, DIR or the U
 type renderCall struct {
 	file, cluster string
 	kind, image   string
+	namespace     string
 	url           string
 }
 
@@ -81,20 +83,27 @@ func newRenderSuspendCommand(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out, clean, err := render.Suspend(in, kind, call.image)
+			out, err := render.Suspend(cmd.Context(), in, render.Call{Kind: kind, Image: call.image, Namespace: call.namespace})
 			if err != nil {
 				return err
 			}
-			if _, err := e.stdout.Write(out); err != nil {
+			wrong, err := render.Contradictions(cmd.Context(), in)
+			if err != nil {
 				return err
 			}
-			if bytes.Contains(out, []byte(render.ImagePlaceholder)) {
+			if _, err := e.stdout.Write(out.Manifests); err != nil {
+				return err
+			}
+			for _, sentence := range out.Reach {
+				fmt.Fprintln(e.stderr, "sluice: "+sentence)
+			}
+			if bytes.Contains(out.Manifests, []byte(render.ImagePlaceholder)) {
 				fmt.Fprintf(e.stderr, "sluice: %s is only a placeholder: set your image with --image, or nothing runs\n", call.image)
 			}
-			for _, c := range render.Contradictions(in) {
+			for _, c := range wrong {
 				fmt.Fprintln(e.stderr, "sluice: "+c.Sentence())
 			}
-			if whole := e.whole(in); !whole || !clean {
+			if whole := e.whole(in); !whole || !out.Clean {
 				return errNo
 			}
 			return nil
@@ -103,6 +112,7 @@ func newRenderSuspendCommand(e *env) *cobra.Command {
 	call.common(cmd)
 	cmd.Flags().StringVar(&call.kind, "kind", string(render.Deployment), "Deployment: at the instant of a change; CronJob: each minute")
 	cmd.Flags().StringVar(&call.image, "image", render.ImagePlaceholder+"sluice:"+imageTag(debug.ReadBuildInfo()), "the image of sluice")
+	cmd.Flags().StringVar(&call.namespace, "namespace", "flux-system", "the namespace in which it runs: who may write there may change the windows")
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions([]cobra.Completion{"Deployment", "CronJob"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return cmd
 }
@@ -119,7 +129,7 @@ func newRenderFluxCommand(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out, err := render.Flux(in, call.url, origin(cmd.Context(), renderDir(args)))
+			out, err := render.Flux(cmd.Context(), in, call.url, origin(cmd.Context(), renderDir(args)))
 			if err != nil {
 				return err
 			}
@@ -177,7 +187,7 @@ func (e *env) renderInput(ctx context.Context, call renderCall, args []string) (
 	if err != nil {
 		return render.Input{}, err
 	}
-	in := render.Input{Policy: policy, File: data, Tree: os.DirFS(dir)}
+	in := render.Input{Policy: policy, File: data, Tree: untilDone{ctx, os.DirFS(dir)}}
 	read, err := e.builds().readGraph(ctx, policy.Clusters, in.Tree, graphOf(origin(ctx, dir)))
 	if err != nil {
 		return render.Input{}, fmt.Errorf("read %s: %w", dir, err)
@@ -203,9 +213,10 @@ func (e *env) renderInput(ctx context.Context, call renderCall, args []string) (
 }
 
 // suspendInGit is the warnings of check about windowed Flux Kustomizations of whose suspend the tree says something.
-func suspendInGit(policy *config.Policy, clusters []graph.Cluster) []config.Finding {
+func suspendInGit(ctx context.Context, policy *config.Policy, clusters []graph.Cluster) []config.Finding {
 	var out []config.Finding
-	for _, c := range render.Contradictions(render.Input{Policy: policy, Clusters: clusters}) {
+	wrong, _ := render.Contradictions(ctx, render.Input{Policy: policy, Clusters: clusters}) // who called knows that the context ended
+	for _, c := range wrong {
 		out = append(out, config.Finding{Severity: config.Warning, Code: codeSuspend, Message: c.Sentence()})
 	}
 	return out

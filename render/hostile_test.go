@@ -1,0 +1,132 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// watched is a tree that counts how often a file is opened, and calls somebody each time.
+type watched struct {
+	fs.FS
+	opened map[string]int
+	then   func()
+}
+
+// Open implements fs.FS.
+func (w watched) Open(name string) (fs.File, error) {
+	w.opened[name]++
+	w.then()
+	return w.FS.Open(name)
+}
+
+// thousands is a cluster whose one file has many Flux Kustomizations.
+func thousands(n int) fstest.MapFS {
+	var text strings.Builder
+	text.WriteString(sourceText)
+	for i := range n {
+		text.WriteString("---\n" + kustomization("name: apps", fmt.Sprint("name: k", i), "  prune: true\n", fmt.Sprintf("  dependsOn: [{name: k%d}]\n", i/2)))
+	}
+	tree := simple()
+	tree["clusters/c/apps.yaml"] = &fstest.MapFile{Data: []byte(text.String())}
+	return tree
+}
+
+const windowedBranch = head + "branches: [{name: rw, from: main, window: cluster-1}]\nlayout: {rules: [{paths: [\"apps/**\"], release: {branches: [rw]}}]}\n"
+
+// TestFileOnce: a file is read once, however many Flux Kustomizations stand in it, and each gets its own document.
+func TestFileOnce(t *testing.T) {
+	const n = 300
+	in := input(t, windowedBranch, thousands(n))
+	tree := watched{in.Tree, map[string]int{}, func() {}}
+	in.Tree = tree
+	out, err := Flux(t.Context(), in, "https://github.com/acme/fleet", "")
+	if err != nil || tree.opened["clusters/c/apps.yaml"] != 1 {
+		t.Errorf("%v, opened %v", err, tree.opened)
+	}
+	for i := range n {
+		if want := fmt.Sprintf("metadata: {name: k%d, namespace: flux-system}\n", i); strings.Count(string(out), want) != 1 {
+			t.Errorf("%d times: %s", strings.Count(string(out), want), want)
+		}
+	}
+}
+
+// TestStops: the end of a context ends what is written, also while it is written.
+func TestStops(t *testing.T) {
+	ended, end := context.WithCancel(t.Context())
+	end()
+	in := input(t, windowedBranch, thousands(3))
+	_, suspended := Suspend(ended, in, Call{Kind: Deployment, Image: image})
+	_, written := Flux(ended, in, "https://github.com/acme/fleet", "")
+	_, wrong := Contradictions(ended, in)
+	ending, end := context.WithCancel(t.Context())
+	in.Tree = watched{in.Tree, map[string]int{}, end}
+	_, late := Flux(ending, in, "https://github.com/acme/fleet", "")
+	for what, err := range map[string]error{"suspend": suspended, "flux": written, "contradictions": wrong, "while it is written": late} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// TestTenants: what holds the Kustomizations of tenants runs where none of them may write, with a token for each that reaches no other one, and it is
+// said who could touch what.
+func TestTenants(t *testing.T) {
+	tree, long := simple(), "team-"+strings.Repeat("z", 58)
+	var text strings.Builder
+	for _, namespace := range []string{"team-a", "team-b", long} {
+		text.WriteString(kustomization("namespace: flux-system", "namespace: "+namespace, "name: fleet", "name: fleet, namespace: flux-system") + "---\n")
+	}
+	tree["clusters/c/apps.yaml"].Data = []byte(text.String() + sourceText)
+	in := input(t, windowed, tree)
+	for home, call := range map[string]Call{"flux-system": {Kind: Deployment, Image: image}, "ops": {Kind: CronJob, Image: image, Namespace: "ops"}, "team-b": {Kind: Deployment, Image: image, Namespace: "team-b"}} {
+		out, err := Suspend(t.Context(), in, call)
+		if err != nil || len(out.Reach) == 0 || !strings.Contains(out.Reach[0], "cluster c: whoever may write to the namespace "+home+", where this runs, may change the windows, and patch everything that is held: team-a/apps, team-b/apps, team-") {
+			t.Errorf("%s: %v %q", home, err, out.Reach)
+		}
+		var accounts []string // NAME may patch in NAMESPACE
+		for _, o := range decoded(t, out.Manifests) {
+			meta := o["metadata"].(map[string]any)
+			name, namespace := meta["name"].(string), meta["namespace"].(string)
+			switch kind := o["kind"]; {
+			case kind == "RoleBinding":
+				subject := o["subjects"].([]any)[0].(map[string]any)
+				if accounts = append(accounts, fmt.Sprint(subject["name"], " ", namespace)); subject["namespace"] != home {
+					t.Errorf("%s: %v", home, subject)
+				}
+			case kind != "Role" && namespace != home, len(name) > 52:
+				t.Errorf("%s: %s %s stands in %s", home, kind, name, namespace)
+			case kind == "Deployment" || kind == "CronJob":
+				if n := strings.Count(fmt.Sprint(o), "--kustomization="); n != 1 || strings.Count(fmt.Sprint(o), "serviceAccountName:"+name) != 1 {
+					t.Errorf("%s: %v", home, o)
+				}
+			}
+		}
+		want := []string{"sluice-suspend-team-a team-a", "sluice-suspend-team-b team-b", account(long, home) + " " + long}
+		if home == "team-b" {
+			want[1] = "sluice-suspend team-b"
+		}
+		if !slices.Equal(accounts, want) {
+			t.Errorf("%s: %q, want %q", home, accounts, want)
+		}
+		for _, sentence := range out.Reach {
+			if !strings.Contains(string(out.Manifests), "\n# "+strings.TrimPrefix(sentence, "cluster c: ")+"\n") {
+				t.Errorf("%s: not in a comment: %s", home, sentence)
+			}
+		}
+	}
+	if account(long, "x") == account(long[:62]+"y", "x") {
+		t.Error("two namespaces, one account")
+	}
+	if out, err := Suspend(t.Context(), input(t, windowed, simple()), Call{Kind: Deployment, Image: image}); err != nil || len(out.Reach) > 0 {
+		t.Errorf("where nobody else has a part in it: %v %q", err, out.Reach)
+	}
+	if _, err := Suspend(t.Context(), in, Call{Kind: Deployment, Image: image, Namespace: "a: b"}); err == nil {
+		t.Error("a namespace that is none")
+	}
+}
