@@ -86,6 +86,7 @@ type diff struct {
 	out   map[string]change
 	todo  []folder
 	dirs  int // that were put into todo
+	seen  int // entries
 	names int // bytes of the names in out and of those that were put into todo
 }
 
@@ -148,7 +149,11 @@ func (d *diff) list(e object.TreeEntry, below string) ([]object.TreeEntry, error
 	if e.Mode != filemode.Dir {
 		return nil, nil
 	}
-	return getter(d.repo.content).tree(e.Hash, below)
+	entries, err := d.repo.listing(e.Hash, below)
+	if d.seen += len(entries); err == nil && d.seen > maxEntries {
+		err = fmt.Errorf("%w: "+sayEntries, ErrTooLarge, maxEntries)
+	}
+	return entries, err
 }
 
 // compare compares what stood at a path with what stands there.

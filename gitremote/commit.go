@@ -28,6 +28,7 @@ type Tree struct {
 	repo *Repo
 	root plumbing.Hash
 	dirs map[string][]object.TreeEntry // by path, sorted by name
+	seen int                           // entries of them
 }
 
 // Tree is the files of a commit.
@@ -99,7 +100,7 @@ func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
 	entries, err := t.list(name)
 	out := make([]fs.DirEntry, 0, len(entries))
 	for _, e := range entries {
-		out = append(out, dirEntry{treeInfo{e.Name, e.Mode, 0}, t, path.Join(name, e.Name)})
+		out = append(out, dirEntry{treeInfo{e.Name, e.Mode, 0}, t, name})
 	}
 	return out, err
 }
@@ -135,11 +136,13 @@ func (t *Tree) list(dir string) ([]object.TreeEntry, error) {
 	if e.Mode != filemode.Dir {
 		return nil, &fs.PathError{Op: "open", Path: dir, Err: fs.ErrNotExist}
 	}
-	entries, err := getter(t.repo.content).tree(e.Hash, strings.TrimPrefix(dir, "."))
+	entries, err := t.repo.listing(e.Hash, strings.TrimPrefix(dir, "."))
+	if t.seen += len(entries); err == nil && t.seen > maxListed {
+		err = fmt.Errorf("%w: "+sayEntries, ErrTooLarge, maxListed)
+	}
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: dir, Err: err}
 	}
-	slices.SortFunc(entries, func(a, b object.TreeEntry) int { return cmp.Compare(a.Name, b.Name) })
 	t.dirs[dir] = entries
 	return entries, nil
 }
@@ -178,14 +181,14 @@ func (i treeInfo) Mode() fs.FileMode {
 type dirEntry struct {
 	treeInfo
 	tree *Tree
-	path string
+	dir  string
 }
 
 func (e dirEntry) Type() fs.FileMode { return e.Mode().Type() }
 
 // Info implements fs.DirEntry; it reads a file for its size.
 func (e dirEntry) Info() (fs.FileInfo, error) {
-	f, err := e.tree.Open(e.path)
+	f, err := e.tree.Open(path.Join(e.dir, e.name))
 	if err != nil {
 		return nil, err
 	}

@@ -41,6 +41,7 @@ import (
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
@@ -53,9 +54,11 @@ const (
 	MaxFile    = 1 << 20   // bytes of one file
 	MaxChanges = 100_000   // changed paths between two commits
 	MaxCommits = 1_000_000 // commits walked for one merge base
-	maxDepth   = 1_000     // directories within each other
+	maxDepth   = 250       // directories within each other: who reads a tree may look at all that are above each
 	maxTag     = 16        // tags of tags of a commit
-	maxNames   = 64 << 20  // bytes of all paths that one answer names
+	maxNames   = 16 << 20  // bytes of all paths that one answer names, which is 160 for each of MaxChanges: they are held several times
+	maxListed  = 600_000   // entries of the directories of one Tree that are held: more than the graph looks at
+	maxEntries = 2_000_000 // entries that are compared for one answer
 	maxParents = 4 << 20   // parents of all commits that are read: real histories have one or two for each
 )
 
@@ -81,6 +84,9 @@ type Repo struct {
 	bare    bool
 	partial bool // a remote has promised the objects that are missing
 	shallow map[plumbing.Hash]bool
+
+	listings map[plumbing.Hash][]object.TreeEntry // directories that were read, sorted by name
+	listed   int                                  // entries of them, and one for each
 }
 
 // catalogue is what go-git reads of a clone: all but its objects.
@@ -101,7 +107,7 @@ func Open(ctx context.Context, dir string) (*Repo, error) {
 	if at.common != at.git {
 		fs = dotgit.NewRepositoryFilesystem(fs, fence{osfs.New(at.common)})
 	}
-	r := &Repo{dir: dir, at: at, storage: filesystem.NewStorage(fs, nil), bare: at.bare, shallow: map[plumbing.Hash]bool{}}
+	r := &Repo{dir: dir, at: at, storage: filesystem.NewStorage(fs, nil), bare: at.bare, shallow: map[plumbing.Hash]bool{}, listings: map[plumbing.Hash][]object.TreeEntry{}}
 	if r.objects, err = openObjects(ctx, filepath.Join(at.common, "objects")); err == nil {
 		err = r.read()
 	}

@@ -49,14 +49,18 @@ func (w *world) put(kind plumbing.ObjectType, content []byte) plumbing.Hash {
 }
 
 // nested is a commit on main whose tree has directories within each other, each with files of its own.
-func (w *world) nested(deep, wide int) plan.SHA {
+func (w *world) nested(deep, wide int) plan.SHA { return w.nestedOf(deep, wide, "x") }
+
+// nestedOf is that, with a text in its deepest directory.
+func (w *world) nestedOf(deep, wide int, text string) plan.SHA {
 	w.t.Helper()
 	blob := w.put(plumbing.BlobObject, []byte("x"))
 	var files bytes.Buffer
 	for i := range wide {
 		fmt.Fprintf(&files, "100644 z%06d\x00%s", i, blob[:])
 	}
-	below := w.put(plumbing.TreeObject, files.Bytes())
+	last := w.put(plumbing.BlobObject, []byte(text))
+	below := w.put(plumbing.TreeObject, fmt.Appendf(nil, "100644 x\x00%s", last[:]))
 	for range deep {
 		below = w.put(plumbing.TreeObject, append(fmt.Appendf(nil, "40000 a\x00%s", below[:]), files.Bytes()...))
 	}
@@ -69,18 +73,29 @@ func TestTreesAreBounded(t *testing.T) {
 	w := newWorld(t)
 	_, base := w.two()
 	r := open(t, w.dir)
-	if found, err := r.Changes(base, w.nested(10, 900)); err != nil || len(found) < 11*900 {
+	if found, err := r.Changes(base, w.nested(10, 900)); err != nil || len(found) < 10*900 {
 		t.Errorf("%d changes, %v", len(found), err)
 	}
 	for want, head := range map[string]plan.SHA{
-		"more than 100000 paths":            w.nested(12, 9_000),
-		"paths of more than 64 MiB":         w.nested(900, 90),
-		"more than 1000 directories within": w.nested(maxDepth+1, 0),
-		"has more than 8388608 bytes":       w.nested(0, maxTree/35+1),
+		"more than 100000 paths":           w.nested(12, 9_000),
+		"paths of more than 16 MiB":        w.nested(240, 300),
+		"more than 250 directories within": w.nested(maxDepth+1, 0),
+		"has more than 8388608 bytes":      w.nested(1, maxTree/35+1),
 	} {
 		if _, err := r.Changes(base, head); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want %q", err, want)
 		}
+	}
+	wide, other := w.nestedOf(12, 100_000, "a"), w.nestedOf(12, 100_000, "b")
+	if _, err := r.Differ(wide, other); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "more than 2000000 entries") {
+		t.Errorf("error is %v", err)
+	}
+	files, err := r.Tree(wide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fs.WalkDir(files, ".", func(_ string, _ fs.DirEntry, err error) error { return err }); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "more than 600000 entries") {
+		t.Errorf("error is %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	gone, err := Open(ctx, w.dir)

@@ -1,6 +1,7 @@
 package gitremote
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -71,6 +72,25 @@ func (get getter) tree(h plumbing.Hash, below string) ([]object.TreeEntry, error
 		seen[e.Name] = true
 	}
 	return t.Entries, nil
+}
+
+// listing is the entries of a directory by name. One that stands in many places, as in a tree of a few kilobytes that would unfold to millions of
+// directories, is read and held once, as long as there is room.
+func (r *Repo) listing(h plumbing.Hash, below string) ([]object.TreeEntry, error) {
+	if entries, ok := r.listings[h]; ok && strings.Count(below, "/") <= maxDepth {
+		return entries, r.objects.meter.spend(stepCost)
+	}
+	entries, err := getter(r.content).tree(h, below)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(entries, func(a, b object.TreeEntry) int { return cmp.Compare(a.Name, b.Name) })
+	if r.listed += len(entries) + 1; r.listed > maxListed {
+		r.listed = len(entries) + 1
+		clear(r.listings)
+	}
+	r.listings[h] = entries
+	return entries, nil
 }
 
 // file is the file at a path below a tree; nil: nothing stands there.

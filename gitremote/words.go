@@ -43,6 +43,7 @@ const (
 	sayChain         = "a delta chain of more than %d objects; git repack -adf shortens it"
 	sayNames         = "paths of more than %d MiB in all"
 	sayDirectories   = "more than %d directories that differ"
+	sayEntries       = "more than %d entries of directories"
 	sayPaths         = "more than %d paths"
 	sayChanges       = "more than %d changed paths"
 	sayNested        = "more than %d directories within each other"
