@@ -16,14 +16,32 @@ import (
 func (d *doc) patch(n *yaml.Node) Patch {
 	p := Patch{d.textAt(n), d.target(at(n, "target")), ""}
 	if text := at(n, "patch"); text != nil {
-		p.Place, p.Text = d.textAt(text), scalar(text)
-		if filled, ok := d.vars.expandLines(p.Text); ok {
-			p.Text = filled
-		} else {
-			p.Target.open = "patch"
-		}
+		p.Place = d.textAt(text)
+		d.fill(&p, scalar(text))
 	}
 	return p
+}
+
+// inlinePatch is a patch that stands in an object as what it says, and not as a text.
+func (d *doc) inlinePatch(n *yaml.Node, t Target) Patch {
+	p := Patch{d.place, t, ""}
+	var says any
+	err := n.Decode(&says)
+	text, wrong := json.Marshal(says)
+	if d.fill(&p, string(text)); err != nil || wrong != nil {
+		p.Target.open = "patch"
+	}
+	return p
+}
+
+// fill gives a patch its text, with variables.
+func (d *doc) fill(p *Patch, text string) {
+	filled, ok := d.vars.expandLines(text)
+	if p.Text = filled; !ok {
+		p.Target.open = "patch"
+	} else if p.Target == (Target{}) && !d.vars.none() && unfilled(filled) != "" {
+		p.Target.open = openName
+	}
 }
 
 // textAt is where the text of a node begins: after a | or >, on the next line.
@@ -64,8 +82,8 @@ func parsePatch(text []byte, where Place, t Target) (change, error) {
 		}
 		if len(n.Content) == 1 {
 			means := target
-			if t == (Target{}) {
-				means = itself(n.Content[0])
+			if t == (Target{}) || t == (Target{open: openName}) {
+				means = itself(n.Content[0], t.open)
 			}
 			node, err := expand(n.Content[0])
 			switch {

@@ -42,6 +42,7 @@ type Cluster struct {
 
 	edges    map[string]Edge
 	looked   map[string]bool // as that of a result
+	fetched  []fetched       // by kustomize
 	readings []reading       // of other branches than those of what reads them
 	unsure   []Problem       // what is not known of what the root applies
 	tree     *Tree
@@ -94,10 +95,23 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 	}
 	name(out)
 	if len(out) > 0 {
+		t.unnamed(out)
 		out[0].Leaves = sortLeaves(slices.Concat(out[0].Leaves, strangers))
 	}
 	slices.SortStableFunc(out, func(a, b Cluster) int { return cmp.Compare(a.Name, b.Name) })
 	return out
+}
+
+// unnamed says which clusters of this repository stand in hidden directories, where none is looked for.
+func (t *Tree) unnamed(found []Cluster) {
+	all := t.objects(func(file string, c *content) bool { return c.leads && hidden(file) })
+	for _, c := range t.roots(all) {
+		if ours := func(f Cluster) bool { return f.same(c.URL) }; t.dirs[c.Path] && slices.ContainsFunc(found, ours) {
+			p := Problem{Place: c.Place, Text: wordHiddenCluster(c.Path)}
+			t.note(p)
+			found[0].Problems = more(slices.Clip(found[0].Problems), p)
+		}
+	}
 }
 
 // directories is the directories below clusters/ that hold Flux objects or lists of resources, and that no cluster reads.
@@ -237,7 +251,7 @@ func (w *walk) followed(c Cluster) Cluster {
 	c.identify(w.tree)
 	if sources := c.handed(nil); c.adds() != nil || len(sources) > 0 {
 		c.own = c.adds()
-		c.Objects, c.Leaves = Objects{}, nil
+		c.Objects, c.Leaves, c.fetched = Objects{}, nil, nil
 		self = w.read(&c, c.own, sources...)
 	}
 	if s := c.self; s != nil && s.from != nil && c.index.find(s.SourceRef, s.Object) == nil {
@@ -249,9 +263,17 @@ func (w *walk) followed(c Cluster) Cluster {
 	c.link(0) // a source may be read after what names it
 	c.identify(w.tree)
 	for _, k := range c.Kustomizations {
+		for _, r := range k.SubstituteFrom {
+			w.named(use{ref: r}, k.Object, k.title())
+		}
 		w.resolve(&c, k)
 		k.Here = c.here(k)
-		w.traced(k)
+		w.traced(&c, k)
+	}
+	for _, f := range c.fetched {
+		if c.fetches(f.URL) {
+			w.tree.note(Problem{Place: f.Place, Text: wordOwnBase(f.URL), Of: f.of.title()})
+		}
 	}
 	c.roots = c.Roots()
 	w.depends(&c)
@@ -400,9 +422,9 @@ func (c *Cluster) ends() []Leaf {
 	out := c.Leaves
 	for _, k := range c.Kustomizations {
 		if s := k.Source; !k.Here && s != nil {
-			out = append(out, Leaf{s.Place, LeafSource, wordElsewhere(s.Kind, s.Name, s.URL)})
+			out = append(out, Leaf{Place: s.Place, Kind: LeafSource, Text: wordElsewhere(s.Kind, s.Name, s.URL)})
 		} else if !k.Here {
-			out = append(out, Leaf{k.SourceLine, LeafSource, wordElsewhere(k.SourceRef.Kind, k.SourceRef.Name, "")})
+			out = append(out, Leaf{Place: k.SourceLine, Kind: LeafSource, Text: wordElsewhere(k.SourceRef.Kind, k.SourceRef.Name, "")})
 		}
 	}
 	return sortLeaves(out)
@@ -493,10 +515,15 @@ func (w *walk) read(c *Cluster, k *Kustomization, sources ...piece) []*Kustomiza
 	for _, d := range rest {
 		c.add(w.tree, d)
 		if d.text("kind") == "ResourceSet" && groupOf(d.node) == fluxOperator {
-			c.Leaves = append(c.Leaves, Leaf{d.place, LeafResourceSet, wordResourceSet(d.text("metadata", "name"))})
+			c.Leaves = append(c.Leaves, Leaf{Place: d.place, Kind: LeafResourceSet, Text: wordResourceSet(d.text("metadata", "name"))})
 		}
 	}
 	c.Leaves = append(c.Leaves, r.leaves...)
+	for _, leaf := range r.leaves {
+		if leaf.URL != "" {
+			c.fetched = append(c.fetched, fetched{leaf, k})
+		}
+	}
 	if dir == c.Path {
 		c.edges, c.looked, c.unsure = maps.Clone(r.edges), r.looked, r.unsure // charts are added
 	} else {
@@ -519,26 +546,37 @@ func (d *doc) appliedBy(k *Kustomization) *doc {
 	return &with
 }
 
-// traced says what is not known of a Kustomization's path and source, and forgets what it reads then.
-func (w *walk) traced(k *Kustomization) {
+// traced says what is not known of a Kustomization's path, source and variables. Where that is the path, it is known to read nothing; else what it may
+// read of this repository counts.
+func (w *walk) traced(c *Cluster, k *Kustomization) {
 	unknown := func(at Place, field, value string) {
 		if name := unfilled(value); name != "" {
-			w.tree.note(Problem{Place: at, Text: wordUnknown(field, value, name), Variable: name})
-			k.edges = nil
+			w.unsure(k, Problem{Place: at, Text: wordUnknown(field, value, name), Variable: name})
 		}
 	}
-	if !k.copied {
+	if unfilled(k.Path) != "" && !k.copied {
+		k.edges = nil
 		unknown(k.PathLine, "spec.path", k.Path)
 	}
-	unknown(k.SourceLine, "spec.sourceRef", strings.TrimPrefix(k.SourceRef.Namespace+"/"+k.SourceRef.Name, "/"))
-	if s := k.Source; s != nil {
+	r := k.SourceRef
+	unknown(k.SourceLine, "spec.sourceRef", strings.TrimPrefix(r.Namespace+"/"+r.Name, "/"))
+	switch s := k.Source; {
+	case s != nil:
+		url := s.URL
 		if _, rest, found := strings.Cut(s.URL, "://"); found { // who reads it says nothing
-			unknown(s.Place, "spec.url", rest[strings.LastIndexByte(rest, '@')+1:])
-		} else {
-			unknown(s.Place, "spec.url", s.URL)
+			url = rest[strings.LastIndexByte(rest, '@')+1:]
 		}
+		unknown(s.Place, "spec.url", url)
 		unknown(s.RefLine, "spec.ref", s.Branch+s.Tag+s.Semver+s.Commit+s.Ref)
+	case k.Here && !k.copied && r.Name != "" && unfilled(r.Name) == "" && !c.handsOn(r):
+		w.unsure(k, Problem{Place: k.SourceLine, Text: wordNoSource(r)})
 	}
+}
+
+// unsure keeps what is not known of what a Kustomization applies, or from where.
+func (w *walk) unsure(k *Kustomization, p Problem) {
+	w.tree.note(p)
+	k.unsure = more(slices.Clip(k.unsure), p)
 }
 
 // Files is every file of the tree that the cluster is known to read, sorted.

@@ -3,6 +3,7 @@ package graph
 import (
 	"path"
 	"slices"
+	"strings"
 )
 
 // Edge is a file that an entry point reads, and why.
@@ -95,10 +96,14 @@ func (e Entry) Branch() string {
 	if e.Kustomization == nil {
 		return e.Cluster.Branch
 	}
-	if e.Kustomization.Source == nil || !e.Kustomization.Here {
+	k := e.Kustomization
+	switch {
+	case !k.Here || k.Source == nil && !e.Cluster.handsOn(k.SourceRef):
 		return ""
+	case k.Source == nil:
+		return e.Cluster.Branch
 	}
-	return e.Kustomization.Source.Follows()
+	return k.Source.Follows()
 }
 
 // Branches is the branches of this repository that the entry point reads, sorted: more than one where its source is put together of several. None, if none is
@@ -111,7 +116,7 @@ func (e Entry) Branches() []string {
 		}
 	}
 	slices.Sort(out)
-	return slices.DeleteFunc(slices.Compact(out), func(branch string) bool { return branch == "" })
+	return slices.DeleteFunc(slices.Compact(out), func(branch string) bool { return branch == "" || unfilled(branch) != "" })
 }
 
 func (e Entry) edges() map[string]Edge {
@@ -130,6 +135,9 @@ func (e Entry) Unread() []string {
 	for file, edge := range e.edges() {
 		c := e.Cluster.tree.contents[file]
 		named := edge.Why == "resources" || edge.Why == "bases" // whatever its name, kustomize reads it
+		if strings.HasPrefix(edge.Why, roleChart) {
+			continue // it is packaged as it is
+		}
 		if c != nil && c.unread || c == nil && (named || edge.Why == "" && isYAML(file)) {
 			out[file] = true
 		}

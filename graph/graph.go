@@ -57,6 +57,8 @@ type Problem struct {
 	Refused bool
 	// Variable is the name of the variable whose value is not known, where that is the problem.
 	Variable string
+	// Of is the Flux Kustomization that alone may be made of more by it, as NAMESPACE/NAME; "": any may.
+	Of string
 }
 
 // Cause is what problems of one kind have in common: the variable, or what is said before what is special of each.
@@ -233,7 +235,7 @@ func ReadFile(tree fs.FS, name string, limit int) ([]byte, error) {
 
 // Objects is every Flux object and CronJob as it stands in its file, by file and line: nothing is patched, and variables are as written.
 func (t *Tree) Objects() Objects {
-	return t.objects(func(*content) bool { return true })
+	return t.objects(func(file string, _ *content) bool { return !hidden(file) })
 }
 
 // leading is the objects that clusters may be found by.
@@ -241,7 +243,7 @@ func (t *Tree) leading() Objects {
 	if t.leads == nil {
 		t.leads = &leads{}
 		t.watch = &found{}
-		t.leads.Objects = t.objects(func(c *content) bool { return c.leads })
+		t.leads.Objects = t.objects(func(file string, c *content) bool { return c.leads && !hidden(file) })
 		t.leads.problems = t.watch.problems
 		t.watch = nil
 	}
@@ -258,10 +260,10 @@ type leads struct {
 }
 
 // objects is the objects of files of some kind, by file and line.
-func (t *Tree) objects(count func(*content) bool) Objects {
+func (t *Tree) objects(count func(file string, c *content) bool) Objects {
 	var files []string
 	for file, c := range t.contents {
-		if count(c) && !hidden(file) {
+		if count(file, c) {
 			files = append(files, file)
 		}
 	}

@@ -88,9 +88,24 @@ func (t *Tree) thing(d *doc, object Object) *thing {
 			out.placed, out.recurses = t.includes(d), d.text("spec", "recurseSubmodules") == "true"
 		}
 	default:
-		return nil
+		if out.uses = t.reads(d, group); out.uses == nil {
+			return nil
+		}
 	}
 	return out
+}
+
+// reads is the directory of a source that another controller than Flux's own reads for an object, such as a Terraform. Those of Flux read no more than is
+// known here, and write commits.
+func (t *Tree) reads(d *doc, group string) []use {
+	for _, keys := range [][]string{{"spec"}, {"spec", "fluxSource"}} { // a Terraform, and a Stack of Pulumi
+		of := func(key string) []string { return append(slices.Clone(keys), key) }
+		r := ref(d, at(d.node, of("sourceRef")...))
+		if !strings.HasSuffix(group, ".toolkit.fluxcd.io") && group != fluxOperator && isSource(r.Kind) {
+			return []use{{ref: r, role: roleChart, chart: cmp.Or(d.text(of("path")...), d.text(of("dir")...), ".")}}
+		}
+	}
+	return nil
 }
 
 // chart is the source that a chart's description names.
@@ -197,11 +212,23 @@ func (t *Tree) generated(d *doc) []*doc {
 		for _, n := range t.list(d, strings.ToLower(kind[:1])+kind[1:]+"Generator") {
 			in := &doc{place: Place{d.place.File, n.Line}, node: n}
 			if made := t.generator(in, kind, path.Dir(d.place.File)); made != nil {
+				made.label(d, "generatorOptions")
+				made.label(in, "options") // it wins
 				out = append(out, made)
 			}
 		}
 	}
 	return out
+}
+
+// label gives what is made labels and annotations that options have.
+func (d *doc) label(from *doc, options string) {
+	for _, section := range []string{"labels", "annotations"} {
+		values := from.pairs(options, section)
+		for _, key := range sortedKeys(values) {
+			d.put(values[key], section, key)
+		}
+	}
 }
 
 // generator is what an entry of configMapGenerator or secretGenerator makes, or the configuration of a plugin that does the same; nil: nothing.

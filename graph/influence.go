@@ -209,7 +209,7 @@ func (c *Cluster) defined() {
 	c.defines = map[Place]bool{}
 	mark := func(origins []origin) {
 		for _, o := range origins {
-			if isSource(o.Kind) {
+			if isSource(o.Kind) && o.by == nil {
 				c.defines[o.Place] = true
 			}
 		}

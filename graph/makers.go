@@ -2,6 +2,7 @@ package graph
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -47,7 +48,10 @@ func (d *doc) says(word string) bool {
 func (c *thing) may(r Ref) bool {
 	switch {
 	case c.data == nil:
-	case !c.data.plain():
+	case makes(c.Kind):
+		if isSource(r.Kind) {
+			return false
+		}
 		anywhere := r.Namespace == "" || c.Namespace == "" || strings.HasPrefix(c.Kind, "Cluster") || c.Kind == "Bundle"
 		return c.data.says(r.Name) && (anywhere || c.data.says(r.Namespace))
 	case c.Kind != r.Kind || c.Name != r.Name:
@@ -56,18 +60,25 @@ func (c *thing) may(r Ref) bool {
 	return c.into == "" || r.Namespace == "" || c.into == r.Namespace
 }
 
-// makers finds what may make the ConfigMaps and Secrets that something of a cluster refers to and that stand in no file that is read: a ResourceSet, what
+// makers finds what may make the ConfigMaps, Secrets and sources that something of a cluster refers to and that stand in no file that is read: a ResourceSet, what
 // such a one may lead to, an object of which an operator makes it, and a HelmRelease whose chart stands in the tree. Each stands for such an object, whose content is not known then. It reports
 // whether there is any.
 func (w *walk) makers(c *Cluster) bool {
 	missing := map[Ref]bool{}
 	for _, refs := range c.refs {
 		for r := range refs {
-			if (r.Kind == "ConfigMap" || r.Kind == "Secret") && c.index.find(r, Object{}) == nil {
-				missing[r] = true
-			}
+			missing[r] = true
 		}
 	}
+	for _, k := range c.Kustomizations {
+		for _, u := range k.uses {
+			u.ref.Namespace = cmp.Or(u.ref.Namespace, k.Namespace)
+			missing[u.ref] = true
+		}
+	}
+	maps.DeleteFunc(missing, func(r Ref, _ bool) bool {
+		return r.Kind != "ConfigMap" && r.Kind != "Secret" && !isSource(r.Kind) || c.index.find(r, Object{}) != nil || isSource(r.Kind) && c.handsOn(r)
+	})
 	if len(missing) == 0 {
 		return false
 	}
@@ -103,7 +114,7 @@ func (w *walk) makers(c *Cluster) bool {
 	return found
 }
 
-// plain is the ConfigMaps and Secrets of the tree, whoever reads them.
+// plain is the ConfigMaps, Secrets and sources of the tree, whoever reads them.
 func (t *Tree) plain() []*thing {
 	t.watch.look(".", true)
 	var all []*doc
@@ -116,7 +127,7 @@ func (t *Tree) plain() []*thing {
 	var out []*thing
 	for _, d := range all {
 		o := Object{Place: d.place, Kind: d.text("kind"), Namespace: d.text("metadata", "namespace"), Name: d.text("metadata", "name")}
-		if d.plain() && o.Name != "" {
+		if (d.plain() || isSource(o.Kind)) && o.Name != "" {
 			out = append(out, &thing{Object: o, digest: digest(d), data: d, into: o.Namespace, made: d.made})
 		}
 	}

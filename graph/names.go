@@ -309,6 +309,7 @@ type Leaf struct {
 	Place        // of what names it
 	Kind  string // one of the constants
 	Text  string
+	URL   string // of what kustomize would fetch
 }
 
 // Kinds of leaves.

@@ -28,6 +28,14 @@ type Object struct {
 	patched          []Place        // the patches that changed it
 }
 
+// title is NAMESPACE/NAME; "" for the root.
+func (k *Kustomization) title() string {
+	if k == nil {
+		return ""
+	}
+	return k.Namespace + "/" + k.Name
+}
+
 // Ref names another object; without a namespace it is in the same one.
 type Ref struct{ Kind, Namespace, Name string }
 
@@ -211,12 +219,17 @@ func (o *Objects) add(t *Tree, d *doc) {
 	}
 }
 
+// reads reports whether an object is one for which a controller reads what a source hands on: a HelmRelease, and others.
+func (s *thing) reads() bool {
+	return s.Kind == "HelmRelease" || len(s.uses) > 0 && !isSource(s.Kind)
+}
+
 // thing adds an object that others refer to, or that refers to others.
 func (o *Objects) thing(t *Tree, d *doc, object Object, source *Source) {
 	s := t.thing(d, object)
 	switch {
 	case s == nil:
-	case s.Kind == "HelmRelease":
+	case s.reads():
 		s.digest, s.names = digest(d), names(d)
 		o.releases = append(o.releases, s)
 	case s.Kind == "ResourceSet":
@@ -257,6 +270,14 @@ func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
 	k.KubeConfig = d.kubeConfig()
 	for _, n := range t.list(d, "spec", "dependsOn") {
 		k.DependsOn = append(k.DependsOn, ref(d, n))
+	}
+	for _, n := range t.list(d, "spec", "patchesStrategicMerge") { // of v1beta2, as are patchesJson6902
+		k.Patches = append(k.Patches, d.inlinePatch(n, Target{}))
+	}
+	for _, n := range t.list(d, "spec", "patchesJson6902") {
+		if patch := at(n, "patch"); patch != nil {
+			k.Patches = append(k.Patches, d.inlinePatch(patch, d.target(at(n, "target"))))
+		}
 	}
 	for _, n := range t.list(d, "spec", "patches") {
 		k.Patches = append(k.Patches, d.patch(n))

@@ -99,7 +99,7 @@ func (c *Cluster) same(url string) bool {
 }
 
 // here reports whether a Kustomization reads this repository, as far as is known. A source that stands in no file counts as it if it is a
-// repository, or called as a bootstrap calls it.
+// repository, or if there is something in the tree for it to read.
 func (c *Cluster) here(k *Kustomization) bool {
 	switch {
 	case k.copied:
@@ -109,18 +109,34 @@ func (c *Cluster) here(k *Kustomization) bool {
 	case k.SourceRef.Kind == gitRepository || k.SourceRef.Kind == "":
 		return true
 	}
-	return k.SourceRef.Name == fluxSystem && c.stands(k.Path)
+	return (k.from == nil || k.SourceRef.Name == fluxSystem) && c.stands(k.Path)
+}
+
+// handsOn reports whether a source is that which the root is read from, by what it is called.
+func (c *Cluster) handsOn(r Ref) bool {
+	own := Ref{Namespace: fluxSystem, Name: fluxSystem}
+	if c.self != nil && c.self.SourceRef.Name != "" {
+		own = Ref{Namespace: cmp.Or(c.self.SourceRef.Namespace, c.self.Namespace), Name: c.self.SourceRef.Name}
+	}
+	return r.Name == own.Name && (r.Namespace == own.Namespace || r.Namespace == "")
 }
 
 // mayBe reports whether a source may be this repository for somebody who reads a directory of it. An artifact may be made of a part of it, and has
 // other directories then.
 func (c *Cluster) mayBe(s *Source, dir string) bool {
 	known := hosted(c.tree.URL)
+	mirror := func(url string) bool {
+		_, a := repository(s.URL)
+		_, b := repository(url)
+		return a != "" && a == b
+	}
 	switch {
 	case c.same(s.URL):
 		return isGit(s) || c.stands(dir)
 	case isGit(s) && unfilled(s.URL) != "":
 		return c.stands(dir) // a problem names the variable
+	case isGit(s) && c.Root.URL == "" && slices.ContainsFunc(c.urls, mirror):
+		return c.stands(dir) // it is called the same on another host
 	case c.sure || !isGit(s) || known != "" && !alike(known, s.URL):
 		return false
 	}
@@ -129,6 +145,30 @@ func (c *Cluster) mayBe(s *Source, dir string) bool {
 
 // stands reports whether a directory is one of the tree, or not known.
 func (c *Cluster) stands(dir string) bool { return unfilled(dir) != "" || c.tree.isDir(dir) }
+
+// fetched is something that kustomize fetches for an entry point; nil: the root.
+type fetched struct {
+	Leaf
+	of *Kustomization
+}
+
+// fixed finds what a URL is fetched at that no change of a branch reaches: a commit, or what is called as a version.
+var fixed = regexp.MustCompile(`^(?:[0-9a-f]{40}|(?:.*[/-])?v?[0-9]+\.[0-9.]+.*)$`)
+
+// fetches reports whether a URL leads into this repository, at what a change may reach.
+func (c *Cluster) fetches(url string) bool {
+	_, query, _ := strings.Cut(url, "?")
+	for part := range strings.SplitSeq(query, "&") {
+		if ref, found := strings.CutPrefix(part, "ref="); found && fixed.MatchString(ref) {
+			return false
+		}
+	}
+	host, dir := repository(url)
+	return slices.ContainsFunc(append(slices.Clip(c.urls), hosted(c.tree.URL)), func(own string) bool {
+		at, of := repository(own)
+		return of != "" && within(of, strings.ReplaceAll(dir, ".git/", "/")+"/") && SameURL(host+"/x", at+"/x")
+	})
+}
 
 // Reads reports whether a source is this repository, or counts as it.
 func (c *Cluster) Reads(s *Source) bool {
@@ -199,6 +239,7 @@ var escape = regexp.MustCompile(`%[0-9a-f]{2}`)
 // otherHosts is further names of forges, such as those that answer ssh on the port of https.
 var otherHosts = map[string]string{
 	"www.github.com": "github.com", "ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com", "altssh.bitbucket.org": "bitbucket.org",
+	"raw.githubusercontent.com": "github.com", "ssh.dev.azure.com": "dev.azure.com", "vs-ssh.visualstudio.com": "dev.azure.com",
 }
 
 // repository is the host and the path of a URL, as one repository has them in all spellings. Forges do not tell names apart by case.
@@ -225,5 +266,26 @@ func repository(of string) (host, dir string) {
 		return strings.ToLower(string([]byte{byte(c)}))
 	})
 	dir = strings.TrimSuffix(strings.Trim(path.Clean("/"+dir), "/"), ".git")
-	return cmp.Or(otherHosts[host], host), dir
+	return spelling(cmp.Or(otherHosts[host], host), dir)
+}
+
+// spelling is a host and a path without what Azure DevOps and Bitbucket Server have of them in one protocol and not in another one.
+func spelling(host, dir string) (string, string) {
+	const azure = "dev.azure.com"
+	if organization, found := strings.CutSuffix(host, ".visualstudio.com"); found {
+		host, dir = azure, organization+"/"+strings.TrimPrefix(dir, "defaultcollection/")
+	}
+	if host == azure {
+		dir = strings.TrimPrefix(dir, "v3/")
+	}
+	if project, name, found := strings.Cut(dir, "/_git/"); found {
+		if host == azure && !strings.Contains(project, "/") {
+			project += "/" + name // the project is called as the repository
+		}
+		dir = project + "/" + name
+	}
+	if _, name, found := strings.Cut("/"+dir, "/scm/"); found && strings.Count(name, "/") == 1 {
+		dir = name
+	}
+	return host, dir
 }

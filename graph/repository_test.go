@@ -108,6 +108,30 @@ func repositoryFacts(g *graph.Tree, clusters []graph.Cluster) []string {
 	return out
 }
 
+// TestSpellings: what Azure DevOps and Bitbucket Server have for each protocol is one repository, and what has a word of it in its name is not.
+func TestSpellings(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"https://dev.azure.com/acme/web/_git/fleet", "git@ssh.dev.azure.com:v3/acme/web/fleet", true},
+		{"https://acme@dev.azure.com/acme/web/_git/fleet", "ssh://git@ssh.dev.azure.com/v3/acme/web/fleet", true},
+		{"https://acme.visualstudio.com/DefaultCollection/web/_git/fleet", "acme@vs-ssh.visualstudio.com:v3/acme/web/fleet", true},
+		{"https://acme.visualstudio.com/web/_git/fleet", "https://dev.azure.com/acme/web/_git/fleet", true},
+		{"https://dev.azure.com/acme/_git/fleet", "git@ssh.dev.azure.com:v3/acme/fleet/fleet", true},
+		{"https://dev.azure.com/acme/web/_git/fleet", "https://dev.azure.com/acme/api/_git/fleet", false},
+		{"https://tfs.example.com/tfs/main/web/_git/fleet", "ssh://tfs.example.com:22/tfs/main/web/_git/fleet", true},
+		{"https://bitbucket.example.com/scm/ops/fleet.git", "ssh://git@bitbucket.example.com:7999/ops/fleet.git", true},
+		{"https://example.com/bitbucket/scm/~me/fleet.git", "ssh://git@example.com:7999/~me/fleet.git", true},
+		{"https://gitlab.com/scm/fleet", "https://gitlab.com/fleet", false},
+		{"https://gitlab.com/v3/ops/fleet", "https://gitlab.com/ops/fleet", false},
+	} {
+		if graph.SameURL(c.a, c.b) != c.same || graph.SameURL(c.b, c.a) != c.same {
+			t.Errorf("%s and %s: %t", c.a, c.b, !c.same)
+		}
+	}
+}
+
 // TestSameURL: the spellings of one repository are one, and others are others.
 func TestSameURL(t *testing.T) {
 	const fleet = "https://github.com/acme/fleet"

@@ -49,7 +49,7 @@ func (t *Tree) bootstrapped(w *walk, all Objects) (out []Cluster, strangers []Le
 	return slices.DeleteFunc(out, func(c Cluster) bool {
 		stranger := c.kind == gitRepository && !alike(c.URL, t.URL) && (c.Path == "." || !t.led(c.Path)) && !w.readsItself(c.Path, c.Place.File)
 		if stranger {
-			strangers = append(strangers, Leaf{c.Place, LeafSource, wordStranger(c.Path, c.URL)})
+			strangers = append(strangers, Leaf{Place: c.Place, Kind: LeafSource, Text: wordStranger(c.Path, c.URL)})
 		}
 		return stranger
 	}), strangers

@@ -50,15 +50,20 @@ func (t Target) selector() *selector {
 	return s
 }
 
-// itself is the selector of a merge without a target: the object that it names.
-func itself(n *yaml.Node) *selector {
+// openName says that the name in a merge without a target may have a variable.
+const openName = "name"
+
+// itself is the selector of a merge without a target: the object that it names. open is [Target.open].
+func itself(n *yaml.Node, open string) *selector {
 	t := Target{Group: regexp.QuoteMeta(groupOf(n)), Kind: regexp.QuoteMeta(scalar(at(n, "kind")))}
 	self := &Ref{"", effective(scalar(at(n, "metadata", "namespace"))), scalar(at(n, "metadata", "name"))}
 	if t.Kind == "" || self.Name == "" {
 		return &selector{name: none}
 	}
 	s := t.selector()
-	s.self = self
+	if s.vague = open != "" && unfilled(self.Namespace+"/"+self.Name) != ""; !s.vague {
+		s.self = self
+	}
 	return s
 }
 

@@ -78,12 +78,16 @@ func (w *walk) origins(c *Cluster, uses []use, of Object) (out []origin, missing
 		uses []use
 		of   Object
 	}
-	seen := map[*thing]bool{}
+	seen, user := map[*thing]bool{}, of.Entry.title()
+	if of.Kind == "Kustomization" {
+		user = (&Kustomization{Object: of}).title()
+	}
 	for queue := []step{{uses, of}}; len(queue) > 0; queue = queue[1:] {
 		for _, u := range queue[0].uses {
 			if u.ref.Name == "" || w.spent(1, 0) {
 				continue
 			}
+			w.named(u, queue[0].of, user)
 			s := c.index.find(u.ref, queue[0].of)
 			if s == nil {
 				if isSource(u.ref.Kind) {
@@ -99,6 +103,14 @@ func (w *walk) origins(c *Cluster, uses []use, of Object) (out []origin, missing
 		}
 	}
 	return out, missing
+}
+
+// named says what is not known of what an object uses, which something of a Flux Kustomization is made of. Its own source is looked at by [walk.traced].
+func (w *walk) named(u use, of Object, user string) {
+	text := strings.Join(append([]string{u.ref.Namespace + "/" + u.ref.Name, u.chart}, u.files...), " ")
+	if name := unfilled(text); name != "" && (of.Kind != "Kustomization" || !isSource(u.ref.Kind)) {
+		w.tree.note(Problem{Place: of.Place, Text: wordUnknown("what "+shown(of)+" refers to", strings.Trim(text, "/ "), name), Variable: name, Of: user})
+	}
 }
 
 // placed is something of a source that stands in another one: what an ArtifactGenerator copies, or a GitRepository includes.
@@ -337,7 +349,13 @@ func (c *Cluster) foreign(s *thing) bool {
 
 // mayStand reports whether what a source makes may be this repository as a whole.
 func (c *Cluster) mayStand(r Ref, s *Source) bool {
-	return r.Kind != externalArtifact && c.here(&Kustomization{SourceRef: r, Source: s, Path: "."})
+	switch {
+	case r.Kind == externalArtifact:
+		return false
+	case s != nil:
+		return c.mayBe(s, ".")
+	}
+	return r.Kind == gitRepository || r.Kind == "" || r.Name == fluxSystem
 }
 
 // waits reports whether what a Kustomization is made of may stand in an object that was not read yet.
@@ -467,7 +485,7 @@ func (w *walk) depends(c *Cluster) {
 		}
 		for _, o := range k.origins {
 			if k.copied && c.foreign(o.thing) {
-				c.Leaves = append(c.Leaves, Leaf{o.Place, LeafSource, wordElsewhere(o.Kind, o.Name, urlOf(o.thing))})
+				c.Leaves = append(c.Leaves, Leaf{Place: o.Place, Kind: LeafSource, Text: wordElsewhere(o.Kind, o.Name, urlOf(o.thing))})
 			}
 		}
 	}
@@ -505,7 +523,11 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 	if source.File == "" {
 		source = nil // it stands nowhere
 	}
-	for _, p := range w.parts(c, Ref{o.Kind, o.Namespace, o.Name}, source, nil) {
+	r := Ref{o.Kind, o.Namespace, o.Name}
+	for _, p := range w.parts(c, r, source, nil) {
+		if p.source == nil && e.Kustomization != nil && !c.handsOn(r) {
+			w.unsure(e.Kustomization, Problem{Place: release.Place, Text: wordNoSource(r)})
+		}
 		if p.pinned() {
 			continue
 		}
@@ -522,6 +544,11 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 			_, does := w.tree.leaves(sourceOf(p.source), file)
 			return does
 		})
+		for _, file := range files {
+			if link := w.tree.listed(path.Dir(file)).link; link != "" && w.tree.ignores(path.Dir(file)) {
+				w.tree.problem(Place{link, 1}, wordLinked)
+			}
+		}
 		if release.made.files = append(release.made.files, files...); w.spent(len(files)+len(name)>>4, 0) {
 			return
 		}
@@ -560,12 +587,34 @@ func (w *walk) chartFiles(p piece, names []string) []string {
 			}
 		}
 	}
-	return w.tree.within(dirs, files)
+	return w.tree.within(dirs, slices.Concat(files, dirs))
+}
+
+// relative finds what the text of a Terraform module names beside it: other modules, and files.
+var relative = regexp.MustCompile(`\.\.?/[^"$\s]*`)
+
+// relatives is the directories and files that a directory of Terraform names.
+func (w *walk) relatives(dir string) []string {
+	var out []string
+	for _, file := range w.tree.inside[dir] {
+		if !strings.HasSuffix(file, ".tf") && !strings.HasSuffix(file, ".tf.json") || w.spent(1, 0) {
+			continue
+		}
+		w.tree.raw[file] = true
+		text, err := ReadFile(w.tree.fs, file, MaxDoc)
+		if err != nil {
+			w.tree.problem(Place{file, 1}, err.Error())
+		}
+		for _, name := range relative.FindAllString(string(text), MaxList) {
+			out = append(out, Clean(path.Join(dir, name)))
+		}
+	}
+	return out
 }
 
 // dependencies is the directories that a chart depends on.
 func (w *walk) dependencies(dir string) []string {
-	var out []string
+	out := w.relatives(dir)
 	for _, name := range []string{"Chart.yaml", "Chart.lock", "requirements.yaml", "requirements.lock"} {
 		file := path.Join(dir, name)
 		if w.tree.watch.look(file, false); !w.tree.files[file] || w.spent(1, 0) {

@@ -108,10 +108,14 @@ func (l *load) refused(at Place, text string) {
 
 // leaf keeps where the graph ends, once for each cause. The last one stands for all that come after it.
 func (l *load) leaf(at Place, kind, text string) {
-	switch leaf := (Leaf{at, kind, text}); {
+	l.leave(Leaf{Place: at, Kind: kind, Text: text})
+}
+
+func (l *load) leave(leaf Leaf) {
+	switch {
 	case len(l.leaves) >= MaxLeaves || slices.Contains(l.leaves, leaf):
 	case len(l.leaves) == MaxLeaves-1:
-		l.leaves = append(l.leaves, Leaf{at, kind, wordManyLeaves()})
+		l.leaves = append(l.leaves, Leaf{Place: leaf.Place, Kind: leaf.Kind, Text: wordManyLeaves()})
 	default:
 		l.leaves = append(l.leaves, leaf)
 	}
@@ -372,7 +376,7 @@ func (l *load) missing(n reference, p string) {
 	l.look(gitmodules)
 	switch {
 	case remote(n.text):
-		l.leaf(n.place, LeafRemote, wordRemote(n.field, n.text))
+		l.leave(Leaf{n.place, LeafRemote, wordRemote(n.field, n.text), n.text})
 	case l.foreign || l.walk.tree.inModule(p):
 		l.leaf(n.place, LeafRemote, wordApart(n.field, n.text))
 	case l.walk.tree.dirs[p]:
@@ -549,7 +553,7 @@ func (l *load) opaque(docs []*doc, b *build, dir string) {
 			if docs[i] = docs[i].perhaps(places...); docs[i].plain() && n.carries() {
 				docs[i] = docs[i].perhaps(l.carried(n, docs)...)
 			}
-			if !n.titles() || groupOf(docs[i].node) != fluxHelm {
+			if groupOf(docs[i].node) != fluxHelm || !l.titles(n, places) {
 				l.doubt(docs[i], n.place, wordOpaque(n.field))
 			}
 		}
@@ -583,9 +587,17 @@ func (l *load) carried(n opaque, docs []*doc) []Place {
 	return out
 }
 
-// titles reports whether a field says where kustomize finds names, which for a HelmRelease are those of its values.
-func (o opaque) titles() bool {
-	return o.field == "configurations" || o.field == "crds" || o.field == "openapi"
+// titles reports whether a field only says where kustomize finds names, which for a HelmRelease are those of its values.
+func (l *load) titles(o opaque, places []Place) bool {
+	if o.field != "configurations" || o.text == "" { // of which the files count
+		return o.field == "configurations" || o.field == "crds"
+	}
+	return !slices.ContainsFunc(places, func(p Place) bool {
+		text, err := ReadFile(l.walk.tree.fs, p.File, MaxConfig)
+		root, wrong := parseDocument(text)
+		l.walk.parsed += len(text)
+		return err != nil || wrong != nil || root == nil || len(root.Content) != 2 || root.Content[0].Value != "nameReference"
+	})
 }
 
 // fits reports whether an object may be changed.

@@ -67,8 +67,16 @@ func wordUnknown(field, value, name string) string {
 	return fmt.Sprintf("%s is %s: the value of %s is not known from the tree, and what it leads to is not followed", field, printable(value), printable(name))
 }
 
+func wordNoSource(r Ref) string {
+	return "its source stands in no file that the cluster reads: which repository and branch " + r.String() + " is, is not known"
+}
+
 func wordNoDirectory(dir string) string {
 	return fmt.Sprintf("clusters names %s, which is not a directory of the tree", printable(dir))
+}
+
+func wordHiddenCluster(dir string) string {
+	return fmt.Sprintf("it points Flux at %s, and stands in a hidden directory, where no cluster is looked for: name it in clusters, or move it", printable(dir))
 }
 
 // wordPatched is how a root was found that a patch changes.
@@ -226,6 +234,10 @@ func wordNoModules(err error) string { return "not valid as git's configuration:
 
 func wordRemote(field, name string) string {
 	return fmt.Sprintf("%s names %q, which is fetched from elsewhere: it was not read", field, anonymous(name))
+}
+
+func wordOwnBase(url string) string {
+	return fmt.Sprintf("%q is this repository, as of whatever it names there: what is read from it was not followed", anonymous(url))
 }
 
 func wordApart(field, name string) string {

@@ -36,10 +36,16 @@ func (g *Graph) hidden(files map[string]outcome) ([]config.Note, map[graph.Probl
 		level = config.LevelHold
 	}
 	seen, paths := map[graph.Problem]bool{}, g.unknownPaths()
+	windowed := map[string]bool{}
+	for _, e := range g.trees[0].all() {
+		if k := e.Kustomization; k != nil && !isLive(e.releases) {
+			windowed[k.Namespace+"/"+k.Name] = true
+		}
+	}
 	var values, others causes
 	for _, cluster := range g.clusters() {
 		for _, p := range cluster.Problems {
-			if _, path := paths[p.Place]; p.Refused || p.Variable != "" && path || seen[p] {
+			if _, path := paths[p.Place]; p.Refused || p.Variable != "" && path || seen[p] || p.Of != "" && !windowed[p.Of] {
 				continue
 			}
 			seen[p] = true

@@ -163,7 +163,12 @@ func TestMadeElsewhere(t *testing.T) {
 // silent is whether a path waits, or check has an error; "-": neither.
 func silent(t *testing.T, text, file string) string {
 	t.Helper()
-	p := parse(t, sourcesFile)
+	return silentBy(t, sourcesFile, text, file)
+}
+
+func silentBy(t *testing.T, policy, text, file string) string {
+	t.Helper()
+	p := parse(t, policy)
 	files := fluxtrees.Parse([]byte(text))
 	for _, f := range files {
 		if to, link := strings.CutPrefix(string(f.Data), "-> "); link {

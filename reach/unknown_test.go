@@ -1,0 +1,133 @@
+package reach
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestUnknown: a source, a name or a reader that is not known from the tree holds what it may read, or is an error of check.
+func TestUnknown(t *testing.T) {
+	const broken = "error" // of check, instead of a window
+	const elsewhere = "README.md"
+	root := "-- clusters/prod/a.yaml --\n" + gitRepository("flux-system", "main") + ks("flux-system", "./clusters/prod", "flux-system") +
+		"-- apps/a.yaml --\n" + configMap + "-- live/a.yaml --\n" + configMap
+	held := root + "-- clusters/prod/held.yaml --\n" + heldKs("./apps", "GitRepository", "flux-system")
+	live := func(text string) string { return "-- clusters/prod/live.yaml --\n" + text }
+	of := func(text, kind string) string { return strings.Replace(text, "kind: GitRepository", "kind: "+kind, 1) }
+	open := func(text string) string { // it is applied by what has variables in no file
+		parent := strings.Replace(ks("parent", "./parent", "flux-system"), "spec: {", "spec: {postBuild: {substituteFrom: [{kind: Secret, name: hand}]}, ", 1)
+		return root + "-- clusters/prod/parent.yaml --\n" + parent + "-- parent/ks.yaml --\n" + text
+	}
+	variable := func(spec string) string {
+		return open(strings.Replace(heldKs("./apps", "GitRepository", "flux-system"), "spec: {", "spec: {"+spec+", ", 1))
+	}
+	release := func(spec string) string { // its variables are not known
+		k := func(text string) string {
+			return strings.Replace(text, "spec: {", "spec: {postBuild: {substituteFrom: [{kind: Secret, name: hand}]}, ", 1)
+		}
+		return root + "-- clusters/prod/held.yaml --\n" + k(heldKs("./apps", "GitRepository", "flux-system")) + "-- apps/r.yaml --\n" +
+			object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", spec)
+	}
+	freed := func(text string) string {
+		return strings.ReplaceAll(text, "name: held", "name: free") + live(heldKs("./live", "GitRepository", "flux-system"))
+	}
+	sets := live(ks("live", "./live", "flux-system")) + "-- live/set.yaml --\n" + object("fluxcd.controlplane.io/v1", "ResourceSet", "set", "{resources: []}")
+	based := func(url string) string {
+		return held + "-- apps/kustomization.yaml --\nresources: [a.yaml, \"" + url + "\"]\n"
+	}
+	terraform := func(path string) string {
+		return held + "-- apps/tf.yaml --\n" + object("infra.contrib.fluxcd.io/v1alpha2", "Terraform", "tf", "{path: "+path+", sourceRef: {kind: GitRepository, name: flux-system}}") +
+			"-- tf/main.tf --\nmodule \"m\" { source = \"../modules/m\" }\n-- modules/m/main.tf --\nx\n-- modules/n/main.tf --\nx\n"
+	}
+	configured := func(text string) string {
+		return held + "-- apps/kustomization.yaml --\nresources: [r.yaml]\nconfigurations: [c.yaml]\nnamePrefix: x-\n-- apps/c.yaml --\n" + text + "-- apps/r.yaml --\n" +
+			object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{chartRef: {kind: OCIRepository, name: chart}}")
+	}
+	legacy := func(field string) string {
+		child := strings.NewReplacer("kustomize.toolkit.fluxcd.io/v1", "kustomize.toolkit.fluxcd.io/v1beta2", "spec: {", "spec: {"+field+", ").Replace(ks("mid", "./mid", "flux-system"))
+		return root + live(child) + "-- mid/held.yaml --\n" + heldKs("./none", "GitRepository", "flux-system")
+	}
+	selected := func(options string) string { // a patch of what has labels
+		return root + "-- clusters/prod/held.yaml --\n" + strings.Replace(heldKs("./apps", "GitRepository", "flux-system"), "spec: {", "spec: {postBuild: {substituteFrom: [{kind: ConfigMap, name: vars}]}, ", 1) +
+			"-- clusters/prod/kustomization.yaml --\nresources: [a.yaml, held.yaml]\n" + options + "patches: [{target: {labelSelector: in=prod}, path: p.yaml}]\n" +
+			"-- clusters/prod/p.yaml --\n- {op: replace, path: /data/X, value: z}\n"
+	}
+	chart := held + "-- apps/r.yaml --\n" + object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{chart: {spec: {chart: ./charts/web, sourceRef: {kind: GitRepository, name: flux-system}}}}") +
+		"-- charts/web/Chart.yaml --\nname: web\n"
+	named := "-- clusters/prod/mid.yaml --\n" + strings.Replace(ks("mid", "./mid", "flux-system"), "spec: {", "spec: {postBuild: {substituteFrom: [{kind: Secret, name: hand}]}, ", 1) +
+		"-- mid/more.yaml --\n" + strings.Replace(ks("more", "./more", "flux-system"), "spec: {", `spec: {patches: [{patch: "kind: Kustomization\napiVersion: kustomize.toolkit.fluxcd.io/v1\nmetadata: {name: '${X}', namespace: flux-system}\nspec: {path: ./apps}"}], `, 1) +
+		"-- more/held.yaml --\n" + heldKs("./none", "GitRepository", "flux-system")
+	for name, c := range map[string]struct{ tree, file, want string }{
+		"a source in no file":                 {held + live(ks("live", "./live", "hand")), "live/a.yaml", "weekend"},
+		"it says so":                          {held + live(ks("live", "./live", "hand")), elsewhere, broken},
+		"the root's own source in no file":    {strings.Replace(held, gitRepository("flux-system", "main"), "", 1) + live(ks("live", "./live", "flux-system")), "live/a.yaml", "-"},
+		"an artifact in no file":              {held + live(of(ks("live", "./live", "hand"), "OCIRepository")), "live/a.yaml", "weekend"},
+		"an artifact of something else":       {held + live(of(ks("live", "./other", "hand"), "OCIRepository")), elsewhere, "-"},
+		"a bucket":                            {held + live(of(ks("live", "./live", "b"), "Bucket")+sourceObject("Bucket", "b", "{bucketName: b, endpoint: e}")), "live/a.yaml", "-"},
+		"a chart's source in no file":         {held + live(ks("live", "./live", "flux-system")) + "-- live/r.yaml --\n" + object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{chart: {spec: {chart: ./charts/web, sourceRef: {kind: GitRepository, name: hand}}}}") + "-- charts/web/Chart.yaml --\nname: web\n", "charts/web/Chart.yaml", "weekend"},
+		"a source of a ResourceSet":           {root + "-- clusters/prod/held.yaml --\n" + heldKs("./apps", "GitRepository", "hand") + sets, "live/set.yaml", "weekend"},
+		"a chart's source of a ResourceSet":   {held + sets + "-- apps/r.yaml --\n" + object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{chartRef: {kind: OCIRepository, name: chart}}"), "live/set.yaml", "weekend"},
+		"a variable in sourceRef":             {open(ks("live", "./live", "\"${X}\"")), "live/a.yaml", "weekend"},
+		"a variable in a branch":              {open(ks("live", "./live", "own") + gitRepository("own", "rw/${X}")), "live/a.yaml", "weekend"},
+		"a variable in substituteFrom":        {variable("postBuild: {substituteFrom: [{kind: ConfigMap, name: \"${X}\"}]}"), elsewhere, broken},
+		"a variable in decryption":            {variable("decryption: {provider: sops, secretRef: {name: \"${X}\"}}"), elsewhere, broken},
+		"a variable in dependsOn":             {variable("dependsOn: [{name: \"${X}\"}]"), elsewhere, "-"},
+		"a variable in valuesFrom":            {release("{valuesFrom: [{kind: ConfigMap, name: \"${X}-values\"}]}"), elsewhere, broken},
+		"a variable in a release's sourceRef": {release("{chart: {spec: {chart: web, sourceRef: {kind: GitRepository, name: \"${X}\"}}}}"), elsewhere, broken},
+		"a variable in chart":                 {release("{chart: {spec: {chart: \"charts/${X}\", sourceRef: {kind: GitRepository, name: flux-system}}}}"), elsewhere, broken},
+		"a variable in valuesFiles":           {release("{chart: {spec: {chart: charts/web, valuesFiles: [\"${X}.yaml\"], sourceRef: {kind: GitRepository, name: flux-system}}}}"), elsewhere, broken},
+		"a variable in kubeConfig":            {release("{kubeConfig: {secretRef: {name: \"${X}\"}}}"), elsewhere, broken},
+		"a variable in what is live":          {freed(release("{valuesFrom: [{kind: ConfigMap, name: \"${X}-values\"}]}")), elsewhere, "-"},
+		"a variable in the name of a patch":   {root + named, "apps/a.yaml", broken},
+		"a base of this repository":           {based("https://example.com/acme/fleet//live?ref=main"), elsewhere, broken},
+		"the same, without a ref":             {based("git@example.com:acme/fleet.git//live"), elsewhere, broken},
+		"a file of this repository":           {based("https://example.com/acme/fleet/raw/main/live/a.yaml"), elsewhere, broken},
+		"a base of another repository":        {based("https://example.com/acme/fleet-2//live?ref=main"), elsewhere, "-"},
+		"a base at a version":                 {based("https://example.com/acme/fleet//live?ref=v1.2.0"), elsewhere, "-"},
+		"a base at a commit":                  {based("https://example.com/acme/fleet//live?ref=0123456789abcdef0123456789abcdef01234567"), elsewhere, "-"},
+		"a base of what is live":              {freed(based("https://example.com/acme/fleet//live?ref=main")), elsewhere, "-"},
+		"a Terraform":                         {terraform("./tf"), "tf/main.tf", "weekend"},
+		"a module of a Terraform":             {terraform("./tf"), "modules/m/main.tf", "weekend"},
+		"what is beside it":                   {terraform("./tf"), "modules/n/main.tf", "-"},
+		"a Terraform of everything":           {terraform("\"\""), "modules/n/main.tf", "weekend"},
+		"an ImageUpdateAutomation":            {held + "-- apps/i.yaml --\n" + object("image.toolkit.fluxcd.io/v1", "ImageUpdateAutomation", "i", "{update: {path: ./live}, sourceRef: {kind: GitRepository, name: flux-system}}"), "live/a.yaml", "-"},
+		"names by configurations":             {configured("nameReference: [{kind: OCIRepository, fieldSpecs: [{path: spec/chartRef/name, kind: HelmRelease}]}]\n"), elsewhere, "-"},
+		"more by configurations":              {configured("namePrefix: [{path: spec/chartRef/name, kind: HelmRelease}]\n"), elsewhere, broken},
+		"patchesStrategicMerge of v1beta2":    {legacy("patchesStrategicMerge: [{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: held, namespace: flux-system}, spec: {path: ./apps}}]"), "apps/a.yaml", "weekend"},
+		"patchesJson6902 of v1beta2":          {legacy("patchesJson6902: [{target: {kind: Kustomization, name: held}, patch: [{op: replace, path: /spec/path, value: ./apps}]}]"), "apps/a.yaml", "weekend"},
+		"labels of generatorOptions":          {selected("generatorOptions: {labels: {in: prod}}\nconfigMapGenerator: [{name: vars, namespace: flux-system, literals: [X=y]}]\n"), "clusters/prod/p.yaml", "weekend"},
+		"labels of a generator's options":     {selected("configMapGenerator: [{name: vars, namespace: flux-system, literals: [X=y], options: {labels: {in: prod}}}]\n"), "clusters/prod/p.yaml", "weekend"},
+		"other labels of generatorOptions":    {selected("generatorOptions: {labels: {in: test}}\nconfigMapGenerator: [{name: vars, namespace: flux-system, literals: [X=y]}]\n"), "clusters/prod/p.yaml", "-"},
+		"a link above a chart":                {chart + "-- charts/.sourceignore --\n-> ../x\n-- x --\n*\n", "x", broken},
+		"a link above no chart":               {chart + "-- docs/.sourceignore --\n-> ../x\n-- x --\n*\n", "x", "-"},
+		"a chart's template of CronJobs":      {chart + live(ks("live", "./live", "flux-system")) + "-- live/r.yaml --\n" + object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{targetNamespace: web, chart: {spec: {chart: ./charts/api, sourceRef: {kind: GitRepository, name: flux-system}}}}") + "-- charts/api/Chart.yaml --\nname: api\n-- charts/api/templates/job.yaml --\nkind: CronJob\n{{- if .Values.x }}\nx: y\n{{- end }}\n", "charts/api/templates/job.yaml", "-"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := silent(t, c.tree, c.file); got != c.want {
+				t.Errorf("%s: %s, want %s", c.file, got, c.want)
+			}
+		})
+	}
+}
+
+// TestUnknownClusters: what points Flux at this repository from a place that nothing is looked for in is an error of check.
+func TestUnknownClusters(t *testing.T) {
+	policy, _, _ := strings.Cut(sourcesFile, "clusters:")
+	cluster := func(dir, url string) string {
+		return "-- " + dir + "/flux-system/gotk-sync.yaml --\n" + strings.Replace(gitRepository("flux-system", "main"), "https://example.com/acme/fleet", url, 1) + ks("flux-system", "./"+dir, "flux-system")
+	}
+	const url = "https://example.com/acme/fleet"
+	visible := cluster("clusters/prod", url) + "-- clusters/prod/held.yaml --\n" + heldKs("./apps", "GitRepository", "flux-system") + "-- apps/a.yaml --\n" + configMap
+	for name, c := range map[string]struct{ tree, want string }{
+		"a hidden one":                {visible + cluster(".clusters/test", url), "error"},
+		"one of another repository":   {visible + cluster(".clusters/test", "https://example.com/acme/other"), "-"},
+		"an example of what is there": {visible + strings.Replace(cluster(".clusters/test", url), "./.clusters/test", "./none", 1), "-"},
+		"none":                        {visible, "-"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := silentBy(t, policy, c.tree, "README.md"); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
