@@ -76,7 +76,7 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 		}
 		return out
 	}
-	all := t.leading()
+	all := t.leading().Objects
 	var out []Cluster
 	follow := func(roots []Cluster) {
 		for _, c := range roots {
@@ -104,8 +104,7 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 
 // unnamed says which clusters of this repository stand in hidden directories, where none is looked for.
 func (t *Tree) unnamed(found []Cluster) {
-	all := t.objects(func(file string, c *content) bool { return c.leads && hidden(file) })
-	for _, c := range t.roots(all) {
+	for _, c := range t.roots(t.leading().hidden) {
 		if ours := func(f Cluster) bool { return f.same(c.URL) }; t.dirs[c.Path] && slices.ContainsFunc(found, ours) {
 			p := Problem{Place: c.Place, Text: wordHiddenCluster(c.Path)}
 			t.note(p)

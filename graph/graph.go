@@ -239,23 +239,25 @@ func (t *Tree) Objects() Objects {
 }
 
 // leading is the objects that clusters may be found by.
-func (t *Tree) leading() Objects {
+func (t *Tree) leading() *leads {
 	if t.leads == nil {
 		t.leads = &leads{}
 		t.watch = &found{}
 		t.leads.Objects = t.objects(func(file string, c *content) bool { return c.leads && !hidden(file) })
+		t.leads.hidden = t.objects(func(file string, c *content) bool { return c.leads && hidden(file) })
 		t.leads.problems = t.watch.problems
 		t.watch = nil
 	}
 	for _, p := range t.leads.problems {
 		t.note(p)
 	}
-	return t.leads.Objects
+	return t.leads
 }
 
 // leads is the objects that clusters may be found by. They are never written to.
 type leads struct {
 	Objects
+	hidden   Objects // that stand in hidden directories
 	problems []Problem
 }
 

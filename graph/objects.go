@@ -274,13 +274,13 @@ func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
 	for _, n := range t.list(d, "spec", "patchesStrategicMerge") { // of v1beta2, as are patchesJson6902
 		k.Patches = append(k.Patches, d.inlinePatch(n, Target{}))
 	}
+	for _, n := range t.list(d, "spec", "patches") {
+		k.Patches = append(k.Patches, d.patch(n))
+	}
 	for _, n := range t.list(d, "spec", "patchesJson6902") {
 		if patch := at(n, "patch"); patch != nil {
 			k.Patches = append(k.Patches, d.inlinePatch(patch, d.target(at(n, "target"))))
 		}
-	}
-	for _, n := range t.list(d, "spec", "patches") {
-		k.Patches = append(k.Patches, d.patch(n))
 	}
 	for _, n := range t.list(d, "spec", "postBuild", "substituteFrom") {
 		k.SubstituteFrom = append(k.SubstituteFrom, ref(d, n))

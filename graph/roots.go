@@ -69,17 +69,19 @@ func (c Cluster) identity() string {
 
 // pointed is the clusters of a root that is named: one, or one for each Kustomization that is pointed at it and adds something else to it than the others.
 func (t *Tree) pointed(w *walk, r Root) []Cluster {
-	out := []Cluster{}
-	all, _ := t.bootstrapped(w, t.leading())
-	for _, c := range all {
-		if c.Path == r.Path && (r.Branch == "" || c.Branch == "" || c.Branch == r.Branch) {
-			out = append(out, Cluster{Root: r, Found: wordNamed, self: c.self, doubts: c.doubts})
+	var out []Cluster
+	for _, all := range []Objects{t.leading().Objects, t.leading().hidden} {
+		found, _ := t.bootstrapped(w, all)
+		for _, c := range found {
+			if c.Path == r.Path && (r.Branch == "" || c.Branch == "" || c.Branch == r.Branch) {
+				out = append(out, Cluster{Root: r, Found: wordNamed, self: c.self, doubts: c.doubts})
+			}
+		}
+		if len(out) > 0 {
+			return out
 		}
 	}
-	if len(out) == 0 {
-		out = append(out, Cluster{Root: r, Found: wordNamed})
-	}
-	return out
+	return []Cluster{{Root: r, Found: wordNamed}}
 }
 
 // credible is which of two definitions of one root counts. Where both are as credible and say otherwise, the first does, with its rival.

@@ -110,6 +110,17 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
+// TestHiddenCluster: of a cluster in a hidden directory that the file names it counts what points Flux at it.
+func TestHiddenCluster(t *testing.T) {
+	policy := strings.Replace(sourcesFile, "path: clusters/prod", "path: .clusters/prod", 1)
+	own := strings.Replace(ks("flux-system", "./.clusters/prod", "flux-system"), "spec: {", `spec: {patches: [{target: {name: held}, patch: '[{"op": "replace", "path": "/spec/path", "value": "./apps"}]'}], `, 1)
+	tree := "-- .flux/gotk-sync.yaml --\n" + gitRepository("flux-system", "main") + own +
+		"-- .clusters/prod/held.yaml --\n" + heldKs("./none", "GitRepository", "flux-system") + "-- apps/a.yaml --\n" + configMap
+	if got := silentBy(t, policy, tree, "apps/a.yaml"); got != "weekend" {
+		t.Error(got)
+	}
+}
+
 // TestUnknownClusters: what points Flux at this repository from a place that nothing is looked for in is an error of check.
 func TestUnknownClusters(t *testing.T) {
 	policy, _, _ := strings.Cut(sourcesFile, "clusters:")

@@ -65,6 +65,7 @@ var features = []string{
 	"root-json", "root-labels", "root-patch", "root-windowed", "same-root", "secret", "shared-component", "source-patch", "spec-components",
 	"chart-root", "exclude", "left-out", "onto-directory", "pattern", "root-left-out", "source-ignore", "sparse", "submodule", "unlisted",
 	"vars", "vars-chart", "vars-file", "vars-generator", "vars-plugin", "vars-replacement", "vars-set",
+	"by-hand", "hidden", "root-legacy", "vars-labels",
 	"spelling", "stranger", "substitute-from", "transformer", "typed-list", "values-files", "values-from", "variable", "variable-default",
 }
 
@@ -196,6 +197,8 @@ type home struct {
 	style           string // how Flux is pointed at it
 	vars            doc    // that the root's own Kustomization fills in
 	patches         []any
+	merges          []any  // patchesStrategicMerge of v1beta2
+	byHand          string // what somebody applied by hand
 	defs            []doc
 	files           []string // that the root's kustomization.yaml lists
 	list            doc      // that kustomization.yaml; nil: there is none
@@ -219,6 +222,9 @@ func (m *maker) cluster(i int) {
 	name := fmt.Sprint("c", i+1)
 	h := &home{name: name, url: ours[0], vars: doc{}, style: m.pick(gotkInside, gotkOutside, operatorInside, operatorOutside, nowhere)}
 	h.root = m.of("clusters/"+name, "clusters/"+name+"/flux", name, "infra/clusters/"+name, "fleet/clusters/eu/"+name)
+	if i > 0 && m.has("hidden", 6) {
+		h.root = ".fleet/" + name
+	}
 	if m.has("spelling", 4) {
 		h.url = m.of(ours...)
 	}
@@ -279,7 +285,10 @@ func (m *maker) finish(h *home) {
 	if len(h.patches) > 0 {
 		spec["patches"] = h.patches
 	}
-	f := fact{Name: h.name, Path: h.root}
+	if len(h.merges) > 0 {
+		spec["patchesStrategicMerge"] = h.merges
+	}
+	f := fact{Name: h.name, Path: h.root, Own: h.byHand}
 	file := h.root + "/flux-system/gotk-sync.yaml"
 	if h.style == gotkOutside || h.style == operatorOutside {
 		file = "bootstrap/" + h.name + ".yaml"
@@ -301,7 +310,7 @@ func (m *maker) finish(h *home) {
 		}
 		m.yaml(file, instance("flux-system", h.url, mainBranch, h.root, patches))
 	default:
-		f.Hand, f.Own = nil, yamlText(source)+"---\n"+yamlText(own)
+		f.Hand, f.Own = nil, h.byHand+yamlText(source)+"---\n"+yamlText(own)
 	}
 	if h.style == gotkInside || h.style == operatorInside {
 		h.files = append(h.files, "flux-system/gotk-sync.yaml")
@@ -441,6 +450,10 @@ func (m *maker) entry(h *home) {
 		m.vars(h, k, dir, name)
 	}
 	m.leave(docs, dir, name)
+	if len(docs) == 1 && docs[0]["kind"] == "GitRepository" && m.has("by-hand", 12) {
+		h.byHand += yamlText(docs[0]) + "---\n"
+		docs = nil
+	}
 	m.mend(h, k, docs)
 	h.defs = append(h.defs, k)
 	h.defs = append(h.defs, docs...)
@@ -498,6 +511,11 @@ func (m *maker) vars(h *home, k doc, dir, name string) {
 	case "vars-generator":
 		m.put(h.root+"/vars"+n+".env", "X=one\n")
 		h.list["configMapGenerator"] = append(anyOf(h.list["configMapGenerator"]), generator)
+		if m.has("vars-labels", 2) {
+			generator["options"].(doc)["labels"] = doc{"vars": "v" + n}
+			m.put(h.root+"/vars"+n+".json", text([]any{doc{"op": "replace", "path": "/data/X", "value": "two"}})+"\n")
+			h.list["patches"] = append(anyOf(h.list["patches"]), doc{"target": doc{"labelSelector": "vars=v" + n}, "path": "vars" + n + ".json"})
+		}
 	case "vars-plugin":
 		m.put(h.root+"/vars"+n+".env", "X=one\n")
 		generator["apiVersion"], generator["kind"], generator["metadata"] = "builtin", "ConfigMapGenerator", doc{"name": "vars" + n}
@@ -721,7 +739,7 @@ func (m *maker) mend(h *home, k doc, docs []doc) {
 	add := func(p doc) { h.list["patches"] = append(anyOf(h.list["patches"]), p) }
 	choices := []string{"none", "substitute-from", "parent"}
 	if h.style != nowhere {
-		choices = append(choices, "variable", "variable-default", "root-patch", "root-json")
+		choices = append(choices, "variable", "variable-default", "root-patch", "root-json", "root-legacy")
 	}
 	if h.list != nil {
 		choices = append(choices, "patch", "patch-file", "json-copy", "label", "component", "nested", "replacement", "source-patch", "json-file", "transformer", "legacy-merge", "legacy-json")
@@ -757,6 +775,9 @@ func (m *maker) mend(h *home, k doc, docs []doc) {
 	case choice == "root-patch":
 		spec["path"] = m.wrong()
 		h.patches = append(h.patches, doc{"target": target, "patch": yamlText(patch(dir))})
+	case choice == "root-legacy":
+		spec["path"] = m.wrong()
+		h.merges = append(h.merges, patch(dir))
 	case choice == "root-json":
 		spec["path"] = m.wrong()
 		h.patches = append(h.patches, doc{"target": target, "patch": yamlText([]any{doc{"op": "replace", "path": "/spec/path", "value": dir}})})
