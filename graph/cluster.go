@@ -550,7 +550,7 @@ func (d *doc) appliedBy(k *Kustomization) *doc {
 func (w *walk) traced(c *Cluster, k *Kustomization) {
 	unknown := func(at Place, field, value string) {
 		if name := unfilled(value); name != "" {
-			w.unsure(k, Problem{Place: at, Text: wordUnknown(field, value, name), Variable: name})
+			w.unsure(c, k, Problem{Place: at, Text: wordUnknown(field, value, name), Variable: name})
 		}
 	}
 	if unfilled(k.Path) != "" && !k.copied {
@@ -567,15 +567,19 @@ func (w *walk) traced(c *Cluster, k *Kustomization) {
 		}
 		unknown(s.Place, "spec.url", url)
 		unknown(s.RefLine, "spec.ref", s.Branch+s.Tag+s.Semver+s.Commit+s.Ref)
-	case k.Here && !k.copied && r.Name != "" && unfilled(r.Name) == "" && !c.handsOn(r):
-		w.unsure(k, Problem{Place: k.SourceLine, Text: wordNoSource(r)})
+	case k.Here && !k.copied && r.Name != "" && unfilled(r.Name) == "" && !c.handsOn(r) && c.stands(k.Path):
+		w.unsure(c, k, Problem{Place: k.SourceLine, Text: wordNoSource(r)})
 	}
 }
 
-// unsure keeps what is not known of what a Kustomization applies, or from where.
-func (w *walk) unsure(k *Kustomization, p Problem) {
+// unsure keeps what is not known of what a Kustomization applies, or from where; nil is the root.
+func (w *walk) unsure(c *Cluster, k *Kustomization, p Problem) {
+	all := &c.unsure
+	if k != nil {
+		all = &k.unsure
+	}
+	*all = more(slices.Clip(*all), p)
 	w.tree.note(p)
-	k.unsure = more(slices.Clip(k.unsure), p)
 }
 
 // Files is every file of the tree that the cluster is known to read, sorted.

@@ -5,7 +5,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -152,8 +151,8 @@ type fetched struct {
 	of *Kustomization
 }
 
-// fixed finds what a URL is fetched at that no change of a branch reaches: a commit, or what is called as a version.
-var fixed = regexp.MustCompile(`^(?:[0-9a-f]{40}|(?:.*[/-])?v?[0-9]+\.[0-9.]+.*)$`)
+// fixed finds what a URL is fetched at that no change of a branch reaches: a commit, or what is called as a version of three numbers.
+var fixed = regexp.MustCompile(`^(?:[0-9a-f]{40}$|(?:.*[/-])?v?[0-9]+\.[0-9]+\.[0-9]+)`)
 
 // fetches reports whether a URL leads into this repository, at what a change may reach.
 func (c *Cluster) fetches(url string) bool {
@@ -233,9 +232,6 @@ func HasSecret(url string) bool {
 // scp is how ssh names a repository without a scheme.
 var scp = regexp.MustCompile(`^(?:[^@/:]+@)?([^/:]+):([^/].*)$`)
 
-// escape is a byte in a URL.
-var escape = regexp.MustCompile(`%[0-9a-f]{2}`)
-
 // otherHosts is further names of forges, such as those that answer ssh on the port of https.
 var otherHosts = map[string]string{
 	"www.github.com": "github.com", "ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com", "altssh.bitbucket.org": "bitbucket.org",
@@ -261,10 +257,7 @@ func repository(of string) (host, dir string) {
 		dir = port + "/" + dir // as ssh has it without a scheme
 	}
 	host = strings.TrimSuffix(host, ".")
-	dir = escape.ReplaceAllStringFunc(dir, func(s string) string {
-		c, _ := strconv.ParseUint(s[1:], 16, 8)
-		return strings.ToLower(string([]byte{byte(c)}))
-	})
+	dir = strings.ToLower(unescaped(dir))
 	dir = strings.TrimSuffix(strings.Trim(path.Clean("/"+dir), "/"), ".git")
 	return spelling(cmp.Or(otherHosts[host], host), dir)
 }

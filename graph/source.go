@@ -525,9 +525,6 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 	}
 	r := Ref{o.Kind, o.Namespace, o.Name}
 	for _, p := range w.parts(c, r, source, nil) {
-		if p.source == nil && e.Kustomization != nil && !c.handsOn(r) {
-			w.unsure(e.Kustomization, Problem{Place: release.Place, Text: wordNoSource(r)})
-		}
 		if p.pinned() {
 			continue
 		}
@@ -544,6 +541,9 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 			_, does := w.tree.leaves(sourceOf(p.source), file)
 			return does
 		})
+		if p.source == nil && len(files) > 0 && !c.handsOn(r) {
+			w.unsure(c, e.Kustomization, Problem{Place: release.Place, Text: wordNoSource(r)})
+		}
 		for _, file := range files {
 			if link := w.tree.listed(path.Dir(file)).link; link != "" && w.tree.ignores(path.Dir(file)) {
 				w.tree.problem(Place{link, 1}, wordLinked)

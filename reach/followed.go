@@ -63,7 +63,7 @@ type clusterFollows struct {
 func (g *Graph) follows() following {
 	f := following{used: map[string]bool{}, idle: map[string]*graph.Source{}}
 	for _, e := range g.trees[min(1, len(g.trees)-1)].entries {
-		if e.Kustomization == nil {
+		if f.unclear = f.unclear || len(e.Unsure()) > 0; e.Kustomization == nil {
 			f.unclear = f.unclear || e.Guessed() // Flux may be pointed somewhere else
 			f.add(e.Cluster)
 		}
@@ -71,8 +71,7 @@ func (g *Graph) follows() following {
 	return f
 }
 
-// add adds what a cluster tracks. More is possible where its sources stand elsewhere, where a ResourceSet makes some, and where a name has a variable
-// without a value.
+// add adds what a cluster tracks. More is possible where a ResourceSet makes sources, and where a name has a variable without a value.
 func (f *following) add(c *graph.Cluster) {
 	if c.Branch == "" && len(c.Kustomizations)+len(c.Sources) == 0 {
 		f.unclear = true
@@ -94,11 +93,8 @@ func (f *following) add(c *graph.Cluster) {
 		f.used[branch] = true
 		branches = append(branches, branch)
 	}
-	elsewhere := func(k *graph.Kustomization) bool {
-		return k.SourceRef.Kind == "GitRepository" && k.Source == nil && k.SourceRef.Name != fluxSystem
-	}
 	made := func(l graph.Leaf) bool { return l.Kind == graph.LeafResourceSet }
-	f.unclear = f.unclear || slices.ContainsFunc(c.Kustomizations, elsewhere) || slices.ContainsFunc(c.Leaves, made)
+	f.unclear = f.unclear || slices.ContainsFunc(c.Leaves, made)
 	slices.Sort(branches)
 	if branches = slices.Compact(branches); branches[0] == "" {
 		branches = branches[1:]
@@ -114,6 +110,3 @@ func rootBranch(c *graph.Cluster) string {
 	}
 	return cmp.Or(c.Branch, wordDefaultBranch)
 }
-
-// fluxSystem is what a bootstrap calls the source that a cluster is read from.
-const fluxSystem = "flux-system"
