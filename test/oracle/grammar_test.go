@@ -55,7 +55,7 @@ func (d *draw) has(name string, n int) bool {
 	return has
 }
 
-// features is the names of all features.
+// features is the names of all features, but for by-hand, which is always an error of check.
 var features = []string{
 	"origin", "no-origin", "fork", "cluster-url",
 	"alias", "artifact", "base", "branch", "by-path", "chart-dependency", "chart-here", "chart-ref", "chart-repository", "component",
@@ -65,7 +65,7 @@ var features = []string{
 	"root-json", "root-labels", "root-patch", "root-windowed", "same-root", "secret", "shared-component", "source-patch", "spec-components",
 	"chart-root", "exclude", "left-out", "onto-directory", "pattern", "root-left-out", "source-ignore", "sparse", "submodule", "unlisted",
 	"vars", "vars-chart", "vars-file", "vars-generator", "vars-plugin", "vars-replacement", "vars-set",
-	"by-hand", "hidden", "root-legacy", "vars-labels",
+	"hidden", "root-legacy", "vars-labels",
 	"spelling", "stranger", "substitute-from", "transformer", "typed-list", "values-files", "values-from", "variable", "variable-default",
 }
 
