@@ -130,12 +130,8 @@ func (t *Tree) named() {
 
 // isTemplate reports whether a file is a template of a chart, which no YAML is before it is filled in. Where something reads it as a manifest, its problems are said there.
 func (t *Tree) isTemplate(name string) bool {
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		if path.Base(dir) == "templates" && t.files[path.Join(path.Dir(dir), "Chart.yaml")] {
-			return true
-		}
-	}
-	return false
+	chart, _, found := strings.Cut("./"+name, "/templates/")
+	return found && t.files[path.Join(chart, "Chart.yaml")]
 }
 
 // gather puts the problems of the files among those of the tree, by file.

@@ -42,7 +42,7 @@ type Cluster struct {
 
 	edges    map[string]Edge
 	looked   map[string]bool // as that of a result
-	fetched  []fetched       // by kustomize
+	fetched  []Problem       // URLs that kustomize fetches: problems, where they are of this repository
 	readings []reading       // of other branches than those of what reads them
 	unsure   []Problem       // what is not known of what the root applies
 	tree     *Tree
@@ -269,9 +269,10 @@ func (w *walk) followed(c Cluster) Cluster {
 		k.Here = c.here(k)
 		w.traced(&c, k)
 	}
-	for _, f := range c.fetched {
-		if c.fetches(f.URL) {
-			w.tree.note(Problem{Place: f.Place, Text: wordOwnBase(f.URL), Of: f.of.title()})
+	for _, p := range c.fetched {
+		if url := p.Text; c.fetches(url) {
+			p.Text = wordOwnBase(url)
+			w.tree.note(p)
 		}
 	}
 	c.roots = c.Roots()
@@ -520,7 +521,7 @@ func (w *walk) read(c *Cluster, k *Kustomization, sources ...piece) []*Kustomiza
 	c.Leaves = append(c.Leaves, r.leaves...)
 	for _, leaf := range r.leaves {
 		if leaf.URL != "" {
-			c.fetched = append(c.fetched, fetched{leaf, k})
+			c.fetched = append(c.fetched, Problem{Place: leaf.Place, Text: leaf.URL, Of: k.title()})
 		}
 	}
 	if dir == c.Path {

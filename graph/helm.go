@@ -224,10 +224,7 @@ func (t *Tree) generated(d *doc) []*doc {
 // label gives what is made labels and annotations that options have.
 func (d *doc) label(from *doc, options string) {
 	for _, section := range []string{"labels", "annotations"} {
-		values := from.pairs(options, section)
-		for _, key := range sortedKeys(values) {
-			d.put(values[key], section, key)
-		}
+		d.add(pairs{section, from.pairs(options, section)})
 	}
 }
 

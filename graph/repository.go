@@ -145,12 +145,6 @@ func (c *Cluster) mayBe(s *Source, dir string) bool {
 // stands reports whether a directory is one of the tree, or not known.
 func (c *Cluster) stands(dir string) bool { return unfilled(dir) != "" || c.tree.isDir(dir) }
 
-// fetched is something that kustomize fetches for an entry point; nil: the root.
-type fetched struct {
-	Leaf
-	of *Kustomization
-}
-
 // fixed finds what a URL is fetched at that no change of a branch reaches: a commit, or what is called as a version of three numbers.
 var fixed = regexp.MustCompile(`^(?:[0-9a-f]{40}$|(?:.*[/-])?v?[0-9]+\.[0-9]+\.[0-9]+)`)
 

@@ -349,11 +349,8 @@ func (c *Cluster) foreign(s *thing) bool {
 
 // mayStand reports whether what a source makes may be this repository as a whole.
 func (c *Cluster) mayStand(r Ref, s *Source) bool {
-	switch {
-	case r.Kind == externalArtifact:
-		return false
-	case s != nil:
-		return c.mayBe(s, ".")
+	if r.Kind == externalArtifact || s != nil {
+		return s != nil && c.mayBe(s, ".")
 	}
 	return r.Kind == gitRepository || r.Kind == "" || r.Name == fluxSystem
 }

@@ -107,11 +107,7 @@ func (l *load) refused(at Place, text string) {
 }
 
 // leaf keeps where the graph ends, once for each cause. The last one stands for all that come after it.
-func (l *load) leaf(at Place, kind, text string) {
-	l.leave(Leaf{Place: at, Kind: kind, Text: text})
-}
-
-func (l *load) leave(leaf Leaf) {
+func (l *load) leaf(leaf Leaf) {
 	switch {
 	case len(l.leaves) >= MaxLeaves || slices.Contains(l.leaves, leaf):
 	case len(l.leaves) == MaxLeaves-1:
@@ -276,7 +272,7 @@ func (l *load) build(n reference, dir string, before []*doc, depth int) []*doc {
 		l.chart(dir, c)
 	}
 	for _, leaf := range b.leaves {
-		l.leaf(leaf.Place, leaf.Kind, leaf.Text)
+		l.leaf(leaf)
 	}
 	return all
 }
@@ -314,12 +310,16 @@ func (l *load) label(docs []*doc, p pairs) {
 		if l.walk.spent(1, d.size) {
 			return
 		}
-		d = d.copy()
-		docs[i] = d
-		for _, key := range sortedKeys(p.values) {
-			d.put(p.values[key], p.section, key)
-			d.size += len(key) + len(p.values[key])
-		}
+		docs[i] = d.copy()
+		docs[i].add(p)
+	}
+}
+
+// add adds labels or annotations to a copy.
+func (d *doc) add(p pairs) {
+	for _, key := range sortedKeys(p.values) {
+		d.put(p.values[key], p.section, key)
+		d.size += len(key) + len(p.values[key])
 	}
 }
 
@@ -376,9 +376,9 @@ func (l *load) missing(n reference, p string) {
 	l.look(gitmodules)
 	switch {
 	case remote(n.text):
-		l.leave(Leaf{n.place, LeafRemote, wordRemote(n.field, n.text), n.text})
+		l.leaf(Leaf{n.place, LeafRemote, wordRemote(n.field, n.text), n.text})
 	case l.foreign || l.walk.tree.inModule(p):
-		l.leaf(n.place, LeafRemote, wordApart(n.field, n.text))
+		l.leaf(Leaf{Place: n.place, Kind: LeafRemote, Text: wordApart(n.field, n.text)})
 	case l.walk.tree.dirs[p]:
 		l.refused(n.place, wordNoBuild(n.field, n.text))
 	default:
@@ -418,7 +418,7 @@ func (l *load) chart(dir string, c chart) {
 	switch {
 	case found:
 	case c.remote:
-		l.leaf(c.place, LeafRemote, wordRemote(c.field, c.text))
+		l.leaf(Leaf{Place: c.place, Kind: LeafRemote, Text: wordRemote(c.field, c.text)})
 	default:
 		l.refused(c.place, wordMissing(c.field, c.text))
 	}
@@ -444,7 +444,7 @@ func (l *load) config(dir string, c plugin, depth int) (patches []buildPatch, ge
 	if docs == nil {
 		p := l.find(dir, c.reference)
 		if docs = l.resource(dir, c.reference, depth); len(docs) == 0 && (l.walk.tree.files[p] || l.walk.tree.builds[p] != nil) {
-			l.leaf(c.place, LeafPlugin, wordPlugin(c.field, c.text))
+			l.leaf(Leaf{Place: c.place, Kind: LeafPlugin, Text: wordPlugin(c.field, c.text)})
 		}
 	}
 	for _, d := range docs {
@@ -454,9 +454,9 @@ func (l *load) config(dir string, c plugin, depth int) (patches []buildPatch, ge
 		case l.walk.spent(1, 0):
 			return nil, nil
 		case !known && c.inline != nil:
-			l.leaf(c.place, LeafPlugin, wordInlinePlugin(c.field))
+			l.leaf(Leaf{Place: c.place, Kind: LeafPlugin, Text: wordInlinePlugin(c.field)})
 		case !known:
-			l.leaf(c.place, LeafPlugin, wordPlugin(c.field, c.text))
+			l.leaf(Leaf{Place: c.place, Kind: LeafPlugin, Text: wordPlugin(c.field, c.text)})
 		case patch != nil:
 			patches = append(patches, *patch)
 		case generates && c.field == "generators":
