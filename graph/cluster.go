@@ -568,7 +568,7 @@ func (w *walk) traced(c *Cluster, k *Kustomization) {
 		}
 		unknown(s.Place, "spec.url", url)
 		unknown(s.RefLine, "spec.ref", s.Branch+s.Tag+s.Semver+s.Commit+s.Ref)
-	case k.Here && !k.copied && r.Name != "" && unfilled(r.Name) == "" && !c.handsOn(r) && c.stands(k.Path):
+	case k.Here && !k.copied && r.Name != "" && unfilled(r.Name) == "" && !c.handsOn(r, k.Object) && c.stands(k.Path):
 		w.unsure(c, k, Problem{Place: k.SourceLine, Text: wordNoSource(r)})
 	}
 }

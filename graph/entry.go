@@ -98,7 +98,7 @@ func (e Entry) Branch() string {
 	}
 	k := e.Kustomization
 	switch {
-	case !k.Here || k.Source == nil && !e.Cluster.handsOn(k.SourceRef):
+	case !k.Here || k.Source == nil && !e.Cluster.handsOn(k.SourceRef, k.Object):
 		return ""
 	case k.Source == nil:
 		return e.Cluster.Branch

@@ -77,7 +77,7 @@ func (w *walk) makers(c *Cluster) bool {
 		}
 	}
 	maps.DeleteFunc(missing, func(r Ref, _ bool) bool {
-		return r.Kind != "ConfigMap" && r.Kind != "Secret" && !isSource(r.Kind) || c.index.find(r, Object{}) != nil || isSource(r.Kind) && c.handsOn(r)
+		return r.Kind != "ConfigMap" && r.Kind != "Secret" && !isSource(r.Kind) || c.index.find(r, Object{}) != nil || isSource(r.Kind) && c.handsOn(r, Object{})
 	})
 	if len(missing) == 0 {
 		return false

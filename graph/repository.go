@@ -111,13 +111,14 @@ func (c *Cluster) here(k *Kustomization) bool {
 	return (k.from == nil || k.SourceRef.Name == fluxSystem) && c.stands(k.Path)
 }
 
-// handsOn reports whether a source is that which the root is read from, by what it is called.
-func (c *Cluster) handsOn(r Ref) bool {
+// handsOn reports whether a source that an object names is that which the root is read from, by what it is called.
+func (c *Cluster) handsOn(r Ref, from Object) bool {
 	own := Ref{Namespace: fluxSystem, Name: fluxSystem}
 	if c.self != nil && c.self.SourceRef.Name != "" {
-		own = Ref{Namespace: cmp.Or(c.self.SourceRef.Namespace, c.self.Namespace), Name: c.self.SourceRef.Name}
+		own = Ref{Namespace: cmp.Or(c.self.SourceRef.Namespace, c.self.Namespace, fluxSystem), Name: c.self.SourceRef.Name}
 	}
-	return r.Name == own.Name && (r.Namespace == own.Namespace || r.Namespace == "")
+	namespace := cmp.Or(r.Namespace, from.Namespace, own.Namespace)
+	return r.Name == own.Name && namespace == own.Namespace
 }
 
 // mayBe reports whether a source may be this repository for somebody who reads a directory of it. An artifact may be made of a part of it, and has

@@ -538,7 +538,7 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 			_, does := w.tree.leaves(sourceOf(p.source), file)
 			return does
 		})
-		if p.source == nil && len(files) > 0 && !c.handsOn(r) {
+		if p.source == nil && len(files) > 0 && !c.handsOn(r, release.Object) {
 			w.unsure(c, e.Kustomization, Problem{Place: release.Place, Text: wordNoSource(r)})
 		}
 		for _, file := range files {

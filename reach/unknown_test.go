@@ -70,6 +70,7 @@ func TestUnknown(t *testing.T) {
 		"the root's release of such a source":      {held + live(object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{chart: {spec: {chart: ./charts/web, sourceRef: {kind: GitRepository, name: hand}}}}")) + "-- charts/web/Chart.yaml --\nname: web\n", "charts/web/Chart.yaml", "weekend"},
 		"a release of a chart elsewhere":           {held + live(object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{chart: {spec: {chart: ./none, sourceRef: {kind: GitRepository, name: hand}}}}")), elsewhere, "-"},
 		"a base at a branch called by number":      {based("https://example.com/acme/fleet//live?ref=release-1.2"), elsewhere, broken},
+		"a source that is called as the root's":    {held + live(strings.Replace(ks("live", "./live", "flux-system"), "namespace: flux-system", "namespace: web", 1)), elsewhere, broken},
 		"an artifact in no file":                   {held + live(of(ks("live", "./live", "hand"), "OCIRepository")), "live/a.yaml", "weekend"},
 		"an artifact of something else":            {held + live(of(ks("live", "./other", "hand"), "OCIRepository")), elsewhere, "-"},
 		"a bucket":                                 {held + live(of(ks("live", "./live", "b"), "Bucket")+sourceObject("Bucket", "b", "{bucketName: b, endpoint: e}")), "live/a.yaml", "-"},
