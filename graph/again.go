@@ -410,7 +410,8 @@ func (l *load) adds(dir string, k *Kustomization) *build {
 		}
 	}
 	for _, p := range k.Patches {
-		out.patches = append(out.patches, buildPatch{Patch: p})
+		list := map[stage]*[]buildPatch{before: &out.merges, among: &out.patches, after: &out.later}[p.stage]
+		*list = append(*list, buildPatch{Patch: p})
 	}
 	return out
 }
@@ -419,6 +420,7 @@ func (l *load) adds(dir string, k *Kustomization) *build {
 func (b *build) and(adds *build) *build {
 	out := *b
 	out.components, out.patches = slices.Concat(b.components, adds.components), slices.Concat(b.patches, adds.patches)
+	out.merges, out.later = slices.Concat(b.merges, adds.merges), slices.Concat(b.later, adds.later)
 	out.namespace = cmp.Or(adds.namespace, b.namespace)
 	out.prefix, out.suffix = cmp.Or(adds.prefix, b.prefix), cmp.Or(adds.suffix, b.suffix)
 	return &out
@@ -502,7 +504,7 @@ func resultKey(dir string, k *Kustomization) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q %q %q %q %q %q %t", dir, k.Place, k.Components, k.TargetNamespace, k.NamePrefix, k.NameSuffix, k.optional)
 	for _, p := range k.Patches {
-		fmt.Fprintf(&b, " %q %q %q", p.Place, p.Target, p.Text)
+		fmt.Fprintf(&b, " %q %q %q %d", p.Place, p.Target, p.Text, p.stage)
 	}
 	fmt.Fprintf(&b, " %t", k.foreign)
 	for _, p := range slices.Concat(k.own, k.parts) {

@@ -14,7 +14,7 @@ import (
 
 // patch is an entry of a list of patches, with its variables filled in: Flux does so before it reads the patches of what it applies.
 func (d *doc) patch(n *yaml.Node) Patch {
-	p := Patch{d.textAt(n), d.target(at(n, "target")), ""}
+	p := Patch{Place: d.textAt(n), Target: d.target(at(n, "target"))}
 	if text := at(n, "patch"); text != nil {
 		p.Place = d.textAt(text)
 		d.fill(&p, scalar(text))
@@ -23,8 +23,8 @@ func (d *doc) patch(n *yaml.Node) Patch {
 }
 
 // inlinePatch is a patch that stands in an object as what it says, and not as a text.
-func (d *doc) inlinePatch(n *yaml.Node, t Target) Patch {
-	p := Patch{d.place, t, ""}
+func (d *doc) inlinePatch(n *yaml.Node, t Target, when stage) Patch {
+	p := Patch{Place: d.place, Target: t, stage: when}
 	var says any
 	err := n.Decode(&says)
 	text, wrong := json.Marshal(says)

@@ -137,7 +137,18 @@ type Patch struct {
 	Place
 	Target Target
 	Text   string
+
+	stage stage
 }
+
+// stage is when kustomize applies a patch: what v1beta2 has as patchesStrategicMerge comes before all patches, and patchesJson6902 after them.
+type stage int
+
+const (
+	among  stage = iota
+	before       // all patches
+	after        // all patches
+)
 
 // Target is what a patch is for; the texts of names are regular expressions, as kustomize has it.
 type Target struct {
@@ -272,14 +283,14 @@ func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
 		k.DependsOn = append(k.DependsOn, ref(d, n))
 	}
 	for _, n := range t.list(d, "spec", "patchesStrategicMerge") { // of v1beta2, as are patchesJson6902
-		k.Patches = append(k.Patches, d.inlinePatch(n, Target{}))
+		k.Patches = append(k.Patches, d.inlinePatch(n, Target{}, before))
 	}
 	for _, n := range t.list(d, "spec", "patches") {
 		k.Patches = append(k.Patches, d.patch(n))
 	}
 	for _, n := range t.list(d, "spec", "patchesJson6902") {
 		if patch := at(n, "patch"); patch != nil {
-			k.Patches = append(k.Patches, d.inlinePatch(patch, d.target(at(n, "target"))))
+			k.Patches = append(k.Patches, d.inlinePatch(patch, d.target(at(n, "target")), after))
 		}
 	}
 	for _, n := range t.list(d, "spec", "postBuild", "substituteFrom") {
