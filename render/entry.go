@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -141,7 +142,8 @@ func (in drawing) document(ctx context.Context, k *graph.Kustomization) (*yaml.N
 	if err := yaml.Unmarshal([]byte(all[max(after-1, 0)].text), &doc); err != nil {
 		return nil, err
 	}
-	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode || odd(doc.Content[0], 0) {
+	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode || odd(doc.Content[0], 0) ||
+		text(get(doc.Content[0], "kind")) != k.Kind || text(get(doc.Content[0], "metadata", "name")) != k.Name {
 		return nil, errNoDocument
 	}
 	doc.Content[0].HeadComment = ""
@@ -155,7 +157,7 @@ func (in Input) manuscript(ctx context.Context, file, kind string) manuscript {
 		return manuscript{err: err}
 	}
 	out := manuscript{docs: map[string][]passage{}}
-	lines := strings.SplitAfter(string(data), "\n")
+	lines := linesOf(string(data))
 	var names []string // of the passages so far
 	var found []passage
 	for dec := yaml.NewDecoder(reading{ctx, bytes.NewReader(data)}); ; {
@@ -200,8 +202,25 @@ func (r reading) Read(p []byte) (int, error) {
 	return r.from.Read(p)
 }
 
+// linesOf is the lines of a text, with their ends: what YAML 1.1 takes for one, by which its parser counts.
+func linesOf(text string) (lines []string) {
+	for len(text) > 0 {
+		end := strings.IndexAny(text, "\r\n\u0085\u2028\u2029")
+		if end < 0 {
+			return append(lines, text)
+		}
+		_, n := utf8.DecodeRuneInString(text[end:])
+		if strings.HasPrefix(text[end:], "\r\n") {
+			n = 2
+		}
+		lines, text = append(lines, text[:end+n]), text[end+n:]
+	}
+	return lines
+}
+
 // begin is where the comments above a line begin.
 func begin(lines []string, at int) int {
+	at = min(at, len(lines)) // fail closed: another document is no Kustomization of that name
 	for at > 0 && strings.HasPrefix(lines[at-1], "#") {
 		at--
 	}

@@ -89,7 +89,7 @@ func TestTenants(t *testing.T) {
 		if err != nil || len(out.Reach) == 0 || !strings.Contains(out.Reach[0], "cluster c: whoever may write to the namespace "+home+", where this runs, may change the windows, and patch everything that is held: team-a/apps, team-b/apps, team-") {
 			t.Errorf("%s: %v %q", home, err, out.Reach)
 		}
-		var accounts []string // NAME may patch in NAMESPACE
+		var accounts, roles []string // NAME may patch in NAMESPACE
 		for _, o := range decoded(t, out.Manifests) {
 			meta := o["metadata"].(map[string]any)
 			name, namespace := meta["name"].(string), meta["namespace"].(string)
@@ -99,7 +99,9 @@ func TestTenants(t *testing.T) {
 				if accounts = append(accounts, fmt.Sprint(subject["name"], " ", namespace)); subject["namespace"] != home {
 					t.Errorf("%s: %v", home, subject)
 				}
-			case kind != "Role" && namespace != home, len(name) > 52:
+			case kind == "Role": // elsewhere its binding points at nothing
+				roles = append(roles, namespace)
+			case namespace != home, len(name) > 52:
 				t.Errorf("%s: %s %s stands in %s", home, kind, name, namespace)
 			case kind == "Deployment" || kind == "CronJob":
 				if n := strings.Count(fmt.Sprint(o), "--kustomization="); n != 1 || strings.Count(fmt.Sprint(o), "serviceAccountName:"+name) != 1 {
@@ -111,6 +113,9 @@ func TestTenants(t *testing.T) {
 		if home == "team-b" {
 			want[1] = "sluice-suspend team-b"
 		}
+		if !slices.Equal(roles, []string{"team-a", "team-b", long}) {
+			t.Errorf("%s: Roles stand in %q", home, roles)
+		}
 		if !slices.Equal(accounts, want) {
 			t.Errorf("%s: %q, want %q", home, accounts, want)
 		}
@@ -120,6 +125,9 @@ func TestTenants(t *testing.T) {
 			}
 		}
 	}
+	if cut := strings.TrimPrefix(account(long, "x"), "sluice-suspend-"); account(cut, "x") == account(long, "x") {
+		t.Errorf("the namespace %s has the account of another one", cut)
+	}
 	if account(long, "x") == account(long[:62]+"y", "x") {
 		t.Error("two namespaces, one account")
 	}
@@ -128,5 +136,39 @@ func TestTenants(t *testing.T) {
 	}
 	if _, err := Suspend(t.Context(), in, Call{Kind: Deployment, Image: image, Namespace: "a: b"}); err == nil {
 		t.Error("a namespace that is none")
+	}
+}
+
+// TestManyNamespaces: a tenant with objects in any number of namespaces lets no number of processes run.
+func TestManyNamespaces(t *testing.T) {
+	tree := simple()
+	var text strings.Builder
+	for i := range maxRuns + 1 {
+		text.WriteString(kustomization("namespace: flux-system", fmt.Sprintf("namespace: t%d", i), "name: fleet", "name: fleet, namespace: flux-system") + "---\n")
+	}
+	tree["clusters/c/apps.yaml"].Data = []byte(text.String() + sourceText)
+	_, err := Suspend(t.Context(), input(t, windowed, tree), Call{Kind: Deployment, Image: image})
+	if err == nil || !strings.Contains(err.Error(), "in 51 namespaces; at most 50") {
+		t.Error(err)
+	}
+}
+
+// TestLineBreaks: what breaks a line for YAML and for nobody else puts no document in another one's place.
+func TestLineBreaks(t *testing.T) {
+	for _, broken := range []string{"\r", "\u2028", "\u0085", "\r\n"} {
+		for _, n := range []int{5, 60} {
+			files := thousands(3)
+			text := string(files["clusters/c/apps.yaml"].Data)
+			files["clusters/c/apps.yaml"].Data = []byte("#" + strings.Repeat(broken, n) + "\n" + text)
+			out, err := Flux(t.Context(), input(t, windowedBranch, files), "https://github.com/acme/fleet", "")
+			if err != nil {
+				t.Errorf("%q: %v", broken, err)
+			}
+			for i := range 3 {
+				if want := fmt.Sprintf("metadata: {name: k%d, namespace: flux-system}\n", i); strings.Count(string(out), want) != 1 {
+					t.Errorf("%q: %d times: %s", broken, strings.Count(string(out), want), want)
+				}
+			}
+		}
 	}
 }

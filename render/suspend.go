@@ -31,6 +31,9 @@ const fluxNamespace = "flux-system"
 // maxHeld bounds what one Deployment holds: more, `sluice suspend` does not take.
 const maxHeld = 1000
 
+// maxRuns bounds the namespaces for which something runs: a tenant may have objects in any number of them.
+const maxRuns = 50
+
 // Call is what somebody asks [Suspend].
 type Call struct {
 	Kind      Kind
@@ -76,6 +79,9 @@ func Suspend(ctx context.Context, in Input, call Call) (Suspension, error) {
 		v := suspendView{
 			Cluster: c, Call: call, Held: held, File: string(in.File), Runs: runs(c, held, call),
 			Observe: in.Policy.Mode == config.Observe, Notes: notes(left, in.Graph.Problems),
+		}
+		if len(v.Runs) > maxRuns {
+			return out, errors.New(wordManyRuns(c, len(v.Runs)))
 		}
 		if note := owners.ofRoot(c); note != "" {
 			v.Notes = append(v.Notes, note)
@@ -141,11 +147,11 @@ func account(of, home string) string {
 		return name
 	}
 	out := name + "-" + of
-	if len(out) <= longest {
+	if len(out) < longest { // one of that length is cut, too: or it could be what another one is cut to
 		return out
 	}
 	sum := sha256.Sum256([]byte(of))
-	return out[:longest-digits-1] + "-" + hex.EncodeToString(sum[:])[:digits]
+	return out[:longest-1-digits] + "-" + hex.EncodeToString(sum[:])[:digits]
 }
 
 // reach says which tenant could touch what.

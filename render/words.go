@@ -27,6 +27,10 @@ func wordTooMany(c graph.Cluster, n int) string {
 	return fmt.Sprintf("cluster %s: %d Flux Kustomizations are windowed; at most %d are held", plan.Clean(c.Name), n, maxHeld)
 }
 
+func wordManyRuns(c graph.Cluster, n int) string {
+	return fmt.Sprintf("cluster %s: what is held stands in %d namespaces; at most %d are held", plan.Clean(c.Name), n, maxRuns)
+}
+
 func wordNamespace(name string) string {
 	return fmt.Sprintf("--namespace %q: want the name of a namespace", name)
 }
