@@ -1,0 +1,193 @@
+// Package meter bounds what one run may cost: a command, or a look at a repository. Who reads somebody else's tree charges it before it takes
+// something, by what it makes and not by what that is made of, so that a small tree cannot become a large process.
+//
+// A [Meter] belongs to one run, and all that reads, follows, builds and draws in it shares it. It ends once: at the first bound that is reached, when its
+// time is over, or with the context that it was made with. From then on nothing can be charged, its own context is done, and [Meter.Err] says why, with
+// the place and the bound. So a loop that charges each of its steps ends within one of them. A Meter is for any number of goroutines.
+//
+// How it fails: closed. Whoever finds that a meter has ended has seen a part, and must not decide by it.
+package meter
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Kind is something that a run takes.
+type Kind int
+
+// What a run takes.
+const (
+	// Bytes is of texts that are held, where they are not what a node says.
+	Bytes Kind = iota
+	// Nodes is of YAML and of the graph, with the small text that each has: what takes some [NodeBytes] each.
+	Nodes
+	// Steps is objects that are loaded, looked at, or compared: what takes some microseconds each.
+	Steps
+	// Files is files and directories that are looked at.
+	Files
+	// Depth is how deep one thing leads to the next. It does not add up: see [Meter.Reach].
+	Depth
+	// Time is by the clock, in nanoseconds. Nobody charges it.
+	Time
+	kinds
+)
+
+// NodeBytes is what a node takes: a yaml.Node with a short text, and what points to it.
+const NodeBytes = 192
+
+// Limits is how much of each kind a run may take. 0 is the default, and less is no bound.
+type Limits [kinds]int64
+
+// defaults is far beyond what a repository of 20,000 files and 500 entry points takes, and, with what Go keeps beside it, within 512 MiB and 30 seconds.
+var defaults = Limits{Bytes: 96 << 20, Nodes: 1_000_000, Steps: 5_000_000, Files: 500_000, Depth: 50, Time: int64(30 * time.Second)}
+
+// Error is the end of a run at a bound.
+type Error struct {
+	Place string // a file or directory of the tree, or a line of one; "": of the run as a whole
+	Kind  Kind
+	Limit int64
+}
+
+// Error is the place and the bound, as compilers have it.
+func (e *Error) Error() string {
+	return strings.TrimPrefix(e.Place+": more than "+amount(e.Kind, e.Limit), ": ")
+}
+
+// amount is how much of a kind, in words.
+func amount(k Kind, n int64) string {
+	switch k {
+	case Bytes:
+		if n < 1<<20 {
+			return grouped(n>>10) + " KiB of text"
+		}
+		return grouped(n>>20) + " MiB of text"
+	case Nodes:
+		return grouped(n) + " nodes of YAML"
+	case Steps:
+		return grouped(n) + " steps"
+	case Files:
+		return grouped(n) + " files and directories"
+	case Depth:
+		return fmt.Sprintf("%d levels deep", n)
+	}
+	return time.Duration(n).Round(time.Millisecond).String()
+}
+
+// grouped is a number as people read it: 200,000.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for at := len(s) - 3; at > 0 && s[at-1] != '-'; at -= 3 {
+		s = s[:at] + "," + s[at:]
+	}
+	return s
+}
+
+// Meter counts what one run takes.
+type Meter struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	began  time.Time
+	limits Limits
+	used   [kinds]atomic.Int64
+	most   [kinds]atomic.Int64
+}
+
+// New begins a run that ends with a context, at the latest when its time is over. Close ends it.
+func New(ctx context.Context, l Limits) *Meter {
+	for k := range l {
+		if l[k] == 0 {
+			l[k] = defaults[k]
+		}
+	}
+	m := &Meter{began: time.Now(), limits: l}
+	m.ctx, m.cancel = context.WithCancelCause(ctx)
+	if l[Time] > 0 {
+		late := time.AfterFunc(time.Duration(l[Time]), func() { m.cancel(&Error{Kind: Time, Limit: l[Time]}) })
+		context.AfterFunc(m.ctx, func() { late.Stop() })
+	}
+	return m
+}
+
+// Unhurried is a run of its own with the default bounds, which takes the time that it takes.
+func Unhurried() *Meter { return New(context.Background(), Limits{Time: -1}) }
+
+// Close ends the run, and frees what it holds of its context.
+func (m *Meter) Close() { m.cancel(context.Canceled) }
+
+// Context is done when the run ends, for what is bounded by a context.
+func (m *Meter) Context() context.Context { return m.ctx }
+
+// Err is why the run ended: an [Error], or that of its context; nil: it goes on.
+func (m *Meter) Err() error {
+	if m.ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(m.ctx)
+}
+
+// Take charges n of a kind for what stands at a place, before it is taken. After an error the run has ended, and nothing may be taken.
+func (m *Meter) Take(k Kind, n int, place string) error {
+	if err := m.Err(); err != nil {
+		return err
+	}
+	return m.raise(k, m.used[k].Add(int64(n)), place)
+}
+
+// Give gives back what is held no longer.
+func (m *Meter) Give(k Kind, n int) { m.used[k].Add(-int64(n)) }
+
+// Reach is Take for what does not add up: a depth.
+func (m *Meter) Reach(k Kind, n int, place string) error {
+	if err := m.Err(); err != nil {
+		return err
+	}
+	return m.raise(k, int64(n), place)
+}
+
+// raise notes how much of a kind there is, and ends the run where that is too much.
+func (m *Meter) raise(k Kind, now int64, place string) error {
+	for most := m.most[k].Load(); now > most && !m.most[k].CompareAndSwap(most, now); {
+		most = m.most[k].Load()
+	}
+	if m.limits[k] < 0 || now <= m.limits[k] {
+		return nil
+	}
+	m.cancel(&Error{place, k, m.limits[k]})
+	return m.Err()
+}
+
+// Held is how many bytes the run holds by what it was charged.
+func (m *Meter) Held() int64 { return m.used[Bytes].Load() + NodeBytes*m.used[Nodes].Load() }
+
+// Reading is the most that a run took of a kind at once, and how much it may.
+type Reading struct {
+	Kind        Kind
+	Used, Limit int64
+}
+
+// String is how near to its bound a run came, such as "12,400 of 500,000 files and directories".
+func (r Reading) String() string {
+	used, of := amount(r.Kind, r.Used), amount(r.Kind, r.Limit)
+	if number, unit, found := strings.Cut(of, " "); found && r.Kind != Bytes {
+		return strings.TrimSuffix(used, " "+unit) + " of " + number + " " + unit
+	}
+	return used + " of " + of
+}
+
+// Readings is how near to each of its bounds the run came.
+func (m *Meter) Readings() []Reading {
+	var out []Reading
+	for k := range kinds {
+		if used := m.most[k].Load(); k == Time {
+			out = append(out, Reading{k, int64(time.Since(m.began)), m.limits[k]})
+		} else {
+			out = append(out, Reading{k, used, m.limits[k]})
+		}
+	}
+	return out
+}
