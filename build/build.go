@@ -11,6 +11,7 @@
 package build
 
 import (
+	"os"
 	"time"
 
 	"github.com/sluicegate/sluice/graph"
@@ -49,8 +50,8 @@ type Result struct {
 // Limits bounds a [Run]. What is 0 has its default.
 type Limits struct {
 	Entry   time.Duration // processor time for one entry; by the clock it may take a few times as long
-	All     time.Duration // for all of them
-	Memory  int64         // bytes, for each child
+	All     time.Duration // for all of them, within the time of the run
+	Memory  int64         // bytes, for all child processes together
 	Objects int           // of one entry
 }
 
@@ -58,7 +59,7 @@ type Limits struct {
 const (
 	DefaultEntry   = 10 * time.Second
 	DefaultAll     = 2 * time.Minute
-	DefaultMemory  = 1 << 30
+	DefaultMemory  = 256 << 20 // and no more than half of what the machine has, or its control group
 	DefaultObjects = 5000
 )
 
@@ -69,7 +70,7 @@ const (
 	// maxFile is the size of one file, in bytes.
 	maxFile = graph.MaxFile
 	// maxBytes is that of all files.
-	maxBytes = graph.MaxBytes
+	maxBytes = 64 << 20
 	// maxRead is how many bytes one entry reads, a file counted as often as it is read.
 	maxRead = 32 << 20
 )
@@ -77,7 +78,7 @@ const (
 func (l Limits) filled() Limits {
 	fill(&l.Entry, DefaultEntry)
 	fill(&l.All, DefaultAll)
-	fill(&l.Memory, DefaultMemory)
+	fill(&l.Memory, min(DefaultMemory, machine(os.DirFS("/"))/2))
 	fill(&l.Objects, DefaultObjects)
 	return l
 }

@@ -20,7 +20,7 @@ func Child(in io.Reader, out io.Writer) error {
 		return err
 	}
 	log.SetOutput(io.Discard)
-	http.DefaultTransport = refusing{}
+	http.DefaultTransport = b.away
 	var began atomic.Int64
 	if err := confine(b.limits, &began); err != nil {
 		return err
@@ -86,8 +86,8 @@ func receive(in io.Reader) (*builder, io.Reader, error) {
 	return newBuilder(tree, h.Limits), r, nil
 }
 
-// refusing is what HTTP is spoken with: not at all.
-type refusing struct{}
+// refusing is what HTTP is spoken with: not at all. It keeps that something was asked for: kustomize makes words of what it is told.
+type refusing struct{ asked atomic.Bool }
 
 // remoteError is what an entry needs from elsewhere.
 type remoteError struct{ what string }
@@ -95,6 +95,7 @@ type remoteError struct{ what string }
 func (e *remoteError) Error() string { return wordRemote(e.what) }
 
 // RoundTrip implements http.RoundTripper.
-func (refusing) RoundTrip(r *http.Request) (*http.Response, error) {
+func (f *refusing) RoundTrip(r *http.Request) (*http.Response, error) {
+	f.asked.Store(true)
 	return nil, &remoteError{r.URL.String()}
 }

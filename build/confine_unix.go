@@ -19,7 +19,7 @@ func restrict(l Limits) error {
 	for resource, limit := range map[int]uint64{
 		syscall.RLIMIT_NOFILE: 0, syscall.RLIMIT_FSIZE: 0, syscall.RLIMIT_CORE: 0,
 		syscall.RLIMIT_CPU:  seconds * maxChildren,
-		syscall.RLIMIT_DATA: uint64(2*l.Memory + ownData), //nolint:gosec // it is positive; should it grow faster than it is watched
+		syscall.RLIMIT_DATA: uint64(l.Memory + ownData), //nolint:gosec // it is positive; should it grow faster than it is watched
 	} {
 		if err := syscall.Setrlimit(resource, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
 			return err

@@ -15,7 +15,7 @@ import (
 const (
 	maxHeader = 64 << 20
 	maxEntry  = 4 << 20
-	maxResult = 32 << 20
+	maxResult = 8 << 20
 )
 
 // header is the first frame of a request. The child answers it with an empty frame when it has read the files.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/internal/race"
+	"github.com/sluicegate/sluice/meter"
 )
 
 // bomb is YAML whose last value has ten to the power of ten elements.
@@ -205,9 +206,65 @@ func TestRemote(t *testing.T) {
 	}
 	for i, r := range results {
 		place, ref := names[i].place, names[i].ref
-		if !r.Remote || !strings.Contains(r.Err, ".yaml:1: needs ") && place != "components" || !strings.Contains(r.Err, ref+wordAway) {
+		if !r.Remote || !strings.Contains(r.Err, ".yaml:1: needs ") && place != "components" || !strings.Contains(r.Err, wordRemote(ref)) {
 			t.Errorf("%s %s: %s", place, ref, lines(r))
 		}
+	}
+}
+
+// TestNamedAsRemote: what is missing is missing, whatever it is called: what comes from elsewhere is known by what it is.
+func TestNamedAsRemote(t *testing.T) {
+	tree := archive("-- app/kustomization.yaml --\nresources: [\"a, which is not fetched.yaml\"]\npatches: [{path: b}]\n-- app/b --\n" + configMap)
+	results, err := Run(t.Context(), command(), tree, all(t, tree), []Entry{{Path: "app"}}, Limits{})
+	if err != nil || results[0].Remote || !strings.Contains(results[0].Err, "is not in the tree") {
+		t.Errorf("%v %s", err, lines(results[0]))
+	}
+}
+
+// TestShared: child processes share the memory; what needs more than its part is built alone, with all of it.
+func TestShared(t *testing.T) {
+	if race.Enabled || runtime.GOMAXPROCS(0) < 2 {
+		t.Skip("the race detector takes its own, and one processor shares nothing")
+	}
+	tree := archive(copies(12) + "-- good/a.yaml --\n" + configMap)
+	for name, c := range map[string]struct {
+		memory int64
+		want   string
+	}{"enough for one": {2 * childMemory, ""}, "too little for one": {childMemory, wordMemory}} {
+		results, err := Run(t.Context(), command(), tree, all(t, tree), []Entry{{Path: "app"}, {Path: "good"}}, Limits{Memory: c.memory})
+		if err != nil || results[0].Err != c.want || results[1].Err != "" {
+			t.Errorf("%s: %v %.200s %s", name, err, lines(results[0]), lines(results[1]))
+		}
+	}
+}
+
+// TestMetered: what children make is charged to the run, which ends where that is too much, or when its time is over.
+func TestMetered(t *testing.T) {
+	tree := archive(resourceA + list(200) + "-- slow/kustomization.yaml --\nresources: [a.yaml]\n-- slow/a.yaml --\n" + list(50_000))
+	for name, c := range map[string]struct {
+		limits meter.Limits
+		path   string
+		want   string
+	}{
+		"enough":  {meter.Limits{}, "app", ""},
+		"objects": {meter.Limits{meter.Nodes: 1000}, "app", "build: app: more than 1,000 nodes of YAML"},
+		"files":   {meter.Limits{meter.Bytes: 1000}, "app", "build: app/a.yaml: more than 0 KiB of text"},
+		"time":    {meter.Limits{meter.Time: int64(300 * time.Millisecond)}, "slow", "build: more than 300ms"},
+	} {
+		m := meter.New(t.Context(), c.limits)
+		j := Job{Command: command(), Tree: tree, Files: all(t, tree), Meter: m}
+		for i := range 3 { // that make different things
+			j.Entries = append(j.Entries, Entry{Path: c.path, NamePrefix: fmt.Sprint("a", i)})
+		}
+		began := time.Now()
+		_, err := j.Run(m.Context())
+		if got := fmt.Sprint(err); got != c.want && (err != nil || c.want != "") {
+			t.Errorf("%s: %s, want %q", name, got, c.want)
+		}
+		if late := time.Since(began); name == "time" && late > 5*time.Second {
+			t.Errorf("it went on for %v", late)
+		}
+		m.Close()
 	}
 }
 
@@ -279,7 +336,7 @@ func TestConfined(t *testing.T) {
 // orphan starts a child, writes its process id, and waits until it is killed itself.
 func orphan() {
 	tree := archive(resourceA + list(50_000))
-	r := &run{Job: Job{Command: command(), Tree: tree, Files: []string{"app/kustomization.yaml", "app/a.yaml"}, Limits: Limits{}.filled()}}
+	r := &run{Job: Job{Command: command(), Tree: tree, Files: []string{"app/kustomization.yaml", "app/a.yaml"}, Limits: Limits{}.filled(), Meter: meter.Unhurried()}}
 	c, err := func() (*child, error) {
 		if err := r.load(); err != nil {
 			return nil, err

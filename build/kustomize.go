@@ -27,11 +27,12 @@ type builder struct {
 	limits  Limits
 	texts   map[string]*text
 	answers *answers
+	away    *refusing
 	left    *builder // of the tree without what comes from elsewhere; nil: nothing asked for it
 }
 
 func newBuilder(tree *files, l Limits) *builder {
-	return &builder{tree: tree, limits: l, texts: map[string]*text{}, answers: newAnswers(tree)}
+	return &builder{tree: tree, limits: l, texts: map[string]*text{}, answers: newAnswers(tree), away: &refusing{}}
 }
 
 // maxErr is how long an error may be, in bytes: kustomize's may hold the files that it is about.
@@ -68,13 +69,14 @@ func (o *outcome) keeps() bool {
 // made is what an entry makes of the tree that is asked.
 func (b *builder) made(l *lookup, e Entry) outcome {
 	u := undertaking{l, b.limits, newWalk(l, b.limits, b.texts)}
+	b.away.asked.Store(false)
 	objects, text, err := u.objects(e)
 	if err == nil {
 		return outcome{Objects: objects, Text: text}
 	}
 	var remote *remoteError
 	short := strings.Join(strings.Fields(err.Error()), " ")
-	out := outcome{Err: strings.ToValidUTF8(short[:min(len(short), maxErr)], ""), Remote: errors.As(err, &remote) || strings.Contains(short, wordAway)}
+	out := outcome{Err: strings.ToValidUTF8(short[:min(len(short), maxErr)], ""), Remote: errors.As(err, &remote) || b.away.asked.Swap(false)}
 	if out.Remote && !e.Whole { // who asks for manifests has to know all of them
 		out.Objects = b.local(l, e)
 	}

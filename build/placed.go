@@ -19,9 +19,6 @@ var (
 // placed is an error of kustomize with the file that is wrong first, as compilers have it: it begins with the way to the file, and names that last.
 func (u *undertaking) placed(dir string, err error) error {
 	text := err.Error()
-	if strings.Contains(text, wordAway) {
-		return err // it is known by these words
-	}
 	for m := inParts.FindStringSubmatch(text); m != nil; m = inParts.FindStringSubmatch(text) {
 		inner, err := strconv.Unquote(m[1])
 		if err != nil {

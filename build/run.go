@@ -18,13 +18,19 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/meter"
 )
 
-// maxChildren is how many child processes build at once, where there are as many processors: each has the tree, and may take its limit of memory.
-const maxChildren = 8
+// How many child processes build at once, where there are as many processors, and the memory that each of several has at least: each has the tree.
+const (
+	maxChildren = 8
+	childMemory = 96 << 20
+)
 
 // children is how many child processes build at once. kustomize itself uses one processor.
-func children() int { return min(runtime.GOMAXPROCS(0), maxChildren) }
+func (l Limits) children() int {
+	return max(1, min(runtime.GOMAXPROCS(0), maxChildren, int(l.Memory/childMemory)))
+}
 
 // Job is entries of a tree to build.
 type Job struct {
@@ -33,7 +39,8 @@ type Job struct {
 	Files   []string // of the tree: those that are sent
 	Entries []Entry
 	Limits  Limits
-	Cache   *Cache // nil: nothing is kept
+	Cache   *Cache       // nil: nothing is kept
+	Meter   *meter.Meter // of the run that the job is a part of; nil: it is one of its own, with the time that its limits say
 	// Progress, if there is one, is called at the start and after each build with how many of them are done: entries that make the same are one, and
 	// what is kept is none. No two calls at a time.
 	Progress func(done, all int)
@@ -49,6 +56,11 @@ func Run(ctx context.Context, command []string, tree fs.FS, files []string, entr
 func (j Job) Run(ctx context.Context) ([]Result, error) {
 	r := &run{Job: j}
 	r.Limits = j.Limits.filled()
+	if r.Meter == nil {
+		r.Meter = meter.New(ctx, meter.Limits{meter.Time: -1})
+		defer r.Meter.Close()
+	}
+	defer func() { r.Meter.Give(meter.Bytes, r.bytes) }()
 	if err := r.load(); err != nil {
 		return nil, fmt.Errorf("build: %w", err)
 	}
@@ -70,6 +82,7 @@ type run struct {
 	tasks  []*task // one for all entries that make the same
 	of     []*task // by entry
 	queue  []*task // those that are not kept
+	greedy []*task // those that need more memory than their part
 
 	mu      sync.Mutex
 	done    int
@@ -83,6 +96,18 @@ type task struct {
 	outcome
 }
 
+// nodesOf is about how many nodes an object is that was built, here and where it is compared.
+const nodesOf = 4
+
+// charge charges what is held of a task until the run ends.
+func (t *task) charge(m *meter.Meter) error {
+	bytes := len(t.Text) + len(t.Err)
+	for _, o := range t.Objects {
+		bytes += len(o.Name) + len(o.Path)
+	}
+	return cmp.Or(m.Take(meter.Nodes, nodesOf*len(t.Objects), t.entry.Path), m.Take(meter.Bytes, bytes, t.entry.Path))
+}
+
 // load reads the tree's files.
 func (r *run) load() error {
 	r.header.Limits = r.Limits
@@ -92,7 +117,7 @@ func (r *run) load() error {
 	for _, name := range r.Files {
 		r.add(r.Tree, name)
 	}
-	return nil
+	return r.Meter.Err()
 }
 
 // add reads a file, or notes that it is in the tree and was not read.
@@ -103,6 +128,9 @@ func (r *run) add(tree fs.FS, name string) {
 		text, size = nil, -1
 	}
 	r.bytes += len(text)
+	if r.Meter.Take(meter.Bytes, len(text), name) != nil {
+		return
+	}
 	r.header.Files, r.texts = append(r.header.Files, sent{name, size}), append(r.texts, text)
 }
 
@@ -128,7 +156,9 @@ func (r *run) plan() error {
 			if r.answers == nil {
 				r.queue = append(r.queue, t)
 			} else if o, ok := r.Cache.get(key, r.answers); ok {
-				t.outcome = o
+				if t.outcome = o; t.charge(r.Meter) != nil {
+					return r.Meter.Err()
+				}
 			} else {
 				r.queue = append(r.queue, t)
 			}
@@ -161,7 +191,20 @@ func (r *run) build(ctx context.Context) error {
 	r.progress()
 	within, cancel := context.WithTimeout(ctx, r.Limits.All)
 	defer cancel()
-	n := min(children(), len(r.queue))
+	defer context.AfterFunc(r.Meter.Context(), cancel)()
+	err := r.share(within, cancel, min(r.Limits.children(), len(r.queue)))
+	if r.queue = r.greedy; len(r.queue) > 0 && err == nil { // each has all the memory that there is
+		err = r.share(within, cancel, 1)
+	}
+	if r.answers != nil {
+		r.Cache.trim()
+	}
+	return cmp.Or(r.Meter.Err(), ctx.Err(), err)
+}
+
+// share has some child processes build the queue. They share the memory.
+func (r *run) share(within context.Context, cancel func(), n int) error {
+	r.header.Limits.Memory, r.greedy = r.Limits.Memory/int64(n), nil
 	next, errs := make(chan *task), make(chan error, n)
 	var wait sync.WaitGroup
 	for range n {
@@ -176,16 +219,21 @@ func (r *run) build(ctx context.Context) error {
 		select {
 		case next <- t:
 		case <-within.Done():
-			t.Err = wordLate(r.Limits.All)
+			t.Err = r.late()
 		}
 	}
 	close(next)
 	wait.Wait()
 	close(errs)
-	if r.answers != nil {
-		r.Cache.trim()
+	return <-errs
+}
+
+// late is why an entry was not built in time.
+func (r *run) late() string {
+	if err := r.Meter.Err(); err != nil {
+		return wordEnded(err)
 	}
-	return cmp.Or(ctx.Err(), <-errs)
+	return wordLate(r.Limits.All)
 }
 
 // finish keeps what was built, and says how far the builds are.
@@ -196,6 +244,9 @@ func (r *run) finish(t *task) {
 		r.Cache.put(t.key, t.outcome, r.answers)
 	}
 	t.Asked = nil
+	if t.charge(r.Meter) != nil {
+		t.outcome = outcome{Err: r.late()}
+	}
 	r.done++
 	r.progress()
 }
@@ -208,9 +259,15 @@ func (r *run) progress() {
 
 // results is what the tasks made, with each entry's variables filled in.
 func (r *run) results() []Result {
-	out := make([]Result, len(r.of))
+	out, seen := make([]Result, len(r.of)), map[*task]bool{}
 	for i, t := range r.of {
 		out[i].Text, out[i].Err, out[i].Remote = t.Text, t.Err, t.Remote
+		if seen[t] && t.charge(r.Meter) != nil {
+			out[i] = Result{Err: r.late()}
+			continue
+		}
+		seen[t] = true
+		out[i].Objects = slices.Grow(out[i].Objects, len(t.Objects))
 		for _, o := range t.Objects {
 			out[i].Objects = append(out[i].Objects, o.filled(r.Entries[i].Variables))
 		}
@@ -231,14 +288,23 @@ func (r *run) work(ctx context.Context, next <-chan *task) error {
 				if ctx.Err() == nil {
 					return err
 				}
-				t.Err = wordLate(r.Limits.All)
+				t.Err = r.late()
 				continue
 			}
 		}
 		var err error
 		if t.outcome, err = c.build(t.entry, r.Limits.Entry); err != nil {
 			c.end()
-			t.outcome = outcome{Err: c.why(ctx, err, r.Limits)}
+			why, memory := c.why(err)
+			if memory && r.header.Limits.Memory < r.Limits.Memory {
+				r.put(t)
+				c = nil
+				continue
+			}
+			if ctx.Err() != nil && !memory {
+				why = r.late()
+			}
+			t.outcome = outcome{Err: cmp.Or(why, wordSlow(r.Limits.Entry))}
 			c = nil
 		}
 		r.finish(t)
@@ -339,17 +405,22 @@ func (c *child) end() {
 	_ = c.cmd.Wait()
 }
 
-// why says why a child ended that should not have.
-func (c *child) why(ctx context.Context, err error, l Limits) string {
+// put keeps a task for when it has more memory.
+func (r *run) put(t *task) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.greedy = append(r.greedy, t)
+}
+
+// why says why a child ended that should not have: "" where it was too slow, and whether it needed more memory.
+func (c *child) why(err error) (why string, memory bool) {
 	switch {
 	case errors.Is(err, errSlow) || c.cmd.ProcessState.ExitCode() == exitSlow:
-		return wordSlow(l.Entry)
-	case ctx.Err() != nil:
-		return wordLate(l.All)
+		return "", false
 	case c.cmd.ProcessState.ExitCode() == exitMemory || bytes.Contains(c.stderr.text, []byte("out of memory")):
-		return wordMemory
+		return wordMemory, true
 	}
-	return wordDied + c.stderr.reason()
+	return wordDied + c.stderr.reason(), false
 }
 
 // The exit codes of a child that takes too much memory, or too much time for an entry.

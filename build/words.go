@@ -17,7 +17,6 @@ const (
 	wordLarge  = "its result is too large"
 	wordDirs   = "too many directories are built for it"
 	wordDeep   = "the references that lead to it are nested too deeply"
-	wordAway   = ", which is not fetched"
 )
 
 func wordSlow(d time.Duration) string { return fmt.Sprintf("building it took more than %v", d) }
@@ -26,7 +25,9 @@ func wordLate(d time.Duration) string {
 	return fmt.Sprintf("it was not built: all builds together took more than %v", d)
 }
 
-func wordRemote(what string) string { return "needs " + what + wordAway }
+func wordEnded(err error) string { return "it was not built: " + err.Error() }
+
+func wordRemote(what string) string { return "needs " + what + ", which is not fetched" }
 
 func wordMissing(what string) string { return what + " is not in the tree" }
 

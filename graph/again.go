@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/sluicegate/sluice/meter"
 )
 
 // content is what one file says.
@@ -20,17 +22,18 @@ type content struct {
 	leads    bool   // it has documents that clusters are found by
 	unread   bool   // it may say what was not read
 	problems []Problem
-
-	size, skimmed, parsed, kept int
 }
 
 // readContent reads a YAML file. What it says depends on nothing else.
-func readContent(tree fs.FS, name string) *content {
-	data, err := ReadFile(tree, name, MaxFile)
+func (t *Tree) readContent(name string) *content {
+	data, err := ReadFile(t.fs, name, MaxFile)
 	if err != nil {
 		return &content{problems: []Problem{{Place: Place{File: name}, Text: err.Error()}}, unread: true}
 	}
-	c, alone := &content{size: len(data)}, &Tree{}
+	c, alone := &content{}, &Tree{meter: t.meter}
+	if t.step(name, 1+len(data)>>10) || t.hold(name, 4, 0) {
+		return c
+	}
 	alone.parse(c, name, data)
 	c.docs, c.problems = slices.Clip(c.docs), alone.Problems
 	c.leads = slices.ContainsFunc(c.docs, (*doc).leads)
@@ -47,37 +50,10 @@ func (d *doc) leads() bool {
 	return at(d.node, "spec", "values", "instance") != nil || at(d.node, "instance") != nil
 }
 
-// put files what a YAML file says, if that is still within the bounds; what is beyond them is a problem, as is all that comes later.
+// put files what a YAML file says.
 func (t *Tree) put(name string, c *content) {
-	word := ""
-	switch {
-	case t.skimmed+c.skimmed > MaxSkimmed || t.parsed+c.parsed > MaxParsed:
-		word = wordMuchParsed()
-	case t.kept+c.kept > MaxDocs:
-		word = wordManyObjects()
-	}
-	if word != "" {
-		t.beyond(name, word)
-		return
-	}
-	t.count(c, 1)
 	t.contents[name] = c
 	t.chooseBuild(path.Dir(name))
-}
-
-// beyond notes a file that was not read because of a bound. From then on no file is.
-func (t *Tree) beyond(name, word string) {
-	t.full = word
-	t.problem(Place{File: name}, word)
-}
-
-// count adds to what is bounded, or takes away from it.
-func (t *Tree) count(c *content, times int) {
-	t.read += times
-	t.bytes += times * c.size
-	t.skimmed += times * c.skimmed
-	t.parsed += times * c.parsed
-	t.kept += times * c.kept
 }
 
 // chooseBuild finds the kustomization.yaml of a directory, in the order in which kustomize looks for one.
@@ -109,21 +85,14 @@ func (t *Tree) named() {
 			}
 		}
 	}
-	for name, c := range t.contents {
+	for name := range t.contents {
 		if !isRead(name) && !names[name] {
-			t.count(c, -1)
 			delete(t.contents, name)
 		}
 	}
 	for _, name := range sortedKeys(names) {
-		switch {
-		case t.contents[name] != nil:
-		case t.full != "":
-			t.beyond(name, t.full)
-		case t.read >= MaxYAML || t.bytes >= MaxBytes:
-			t.beyond(name, wordMuchYAML())
-		default:
-			t.put(name, readContent(t.fs, name))
+		if t.contents[name] == nil {
+			t.put(name, t.readContent(name))
 		}
 	}
 }
@@ -152,10 +121,10 @@ func (t *Tree) gather() {
 }
 
 // Again reads a tree of which some files have changed since t was read: added, modified or deleted. Only these are read. t stays as it is, and what
-// has not changed is shared. The result is that of [Read] on the new tree, and it fails where that would.
+// has not changed is shared. The result is that of [ReadBy] on the new tree, of which the same run is charged for what has changed alone.
 func (t *Tree) Again(tree fs.FS, changed []string) (*Tree, error) {
 	if len(changed) > MaxChanged {
-		return Read(tree)
+		return ReadBy(t.meter, tree)
 	}
 	out, names := t.clone(tree), changed
 	changed = nil
@@ -164,8 +133,8 @@ func (t *Tree) Again(tree fs.FS, changed []string) (*Tree, error) {
 		if !fs.ValidPath(name) || name == "." || slices.Contains(strings.Split(name, "/"), ".git") {
 			continue
 		}
-		if t.full != "" || !out.change(name) {
-			return Read(tree) // what is beyond a bound depends on the order of all files
+		if !out.change(name) {
+			return ReadBy(t.meter, tree)
 		}
 		if !out.same(t, name) {
 			changed = append(changed, name)
@@ -178,9 +147,6 @@ func (t *Tree) Again(tree fs.FS, changed []string) (*Tree, error) {
 				changed = append(changed, name)
 			}
 		}
-	}
-	if out.seen > maxEntries || out.read > MaxYAML || out.bytes > MaxBytes || out.full != "" {
-		return Read(tree)
 	}
 	for key, r := range t.results {
 		if !slices.ContainsFunc(changed, r.touched) {
@@ -200,13 +166,14 @@ func (t *Tree) Again(tree fs.FS, changed []string) (*Tree, error) {
 		out.leads = t.leads
 	}
 	out.gather()
+	out.stopped()
 	return out, nil
 }
 
 // clone is a tree with the same files, of which others may become part.
 func (t *Tree) clone(tree fs.FS) *Tree {
 	return &Tree{
-		fs: tree, URL: t.URL, full: t.full, seen: t.seen, read: t.read, bytes: t.bytes, kept: t.kept, parsed: t.parsed, skimmed: t.skimmed,
+		fs: tree, URL: t.URL, meter: t.meter,
 		contents: maps.Clone(t.contents), builds: maps.Clone(t.builds),
 		dirs: maps.Clone(t.dirs), files: maps.Clone(t.files), inside: maps.Clone(t.inside), below: maps.Clone(t.below),
 		results: map[string]*result{}, found: map[string]*found{}, raw: maps.Clone(t.raw), ignored: map[string]Ignores{}, links: maps.Clone(t.links),
@@ -223,12 +190,10 @@ func (t *Tree) same(old *Tree, name string) bool {
 	if before == nil || after == nil {
 		return before == after
 	}
-	shared := *before
-	shared.size, shared.skimmed, shared.parsed, shared.kept = after.size, after.skimmed, after.parsed, after.kept
-	if !reflect.DeepEqual(shared, *after) {
+	if !reflect.DeepEqual(before, after) {
 		return false
 	}
-	t.contents[name] = &shared
+	t.contents[name] = before
 	t.chooseBuild(path.Dir(name))
 	return true
 }
@@ -239,15 +204,16 @@ func (t *Tree) change(name string) bool {
 	if !certain || t.dirs[name] {
 		return false
 	}
-	if c := t.contents[name]; c != nil {
-		t.count(c, -1)
+	if t.contents[name] != nil {
 		delete(t.contents, name)
 		t.chooseBuild(path.Dir(name))
 	}
 	if t.files[name] {
 		t.remove(name)
 	}
-	t.seen += 1 + strings.Count(name, "/") // no fewer than there are
+	if t.meter.Take(meter.Files, 1, name) != nil || t.hold(name, 2, len(name)) {
+		return true
+	}
 	if delete(t.links, name); !regular {
 		if path.Base(name) == SourceIgnore {
 			mode, _ := modeOf(t.fs, name)
@@ -257,7 +223,7 @@ func (t *Tree) change(name string) bool {
 	}
 	t.add(name)
 	if isRead(name) {
-		t.put(name, readContent(t.fs, name))
+		t.put(name, t.readContent(name))
 	}
 	return true
 }
@@ -347,7 +313,6 @@ type result struct {
 	problems []Problem
 	unsure   []Problem // what is not known of the objects
 	patches  map[patchKey]change
-	cost     cost
 }
 
 // touched reports whether a result may be another one where a file has changed.
@@ -428,7 +393,8 @@ func (b *build) and(adds *build) *build {
 
 // look keeps that a name was looked for that is no file: it may be a directory with a kustomization.yaml, or any other, or nothing.
 func (l *load) look(name string) {
-	if name != "" {
+	_, known := l.looked[name]
+	if name != "" && (known || !l.walk.tree.hold(l.walk.at, 1, len(name))) {
 		l.looked[name] = l.looked[name] || l.walk.tree.builds[name] == nil
 	}
 }
@@ -439,7 +405,6 @@ type found struct {
 	results  []string        // of its entry points, by their keys
 	looked   map[string]bool // as that of a result
 	problems []Problem
-	cost     cost
 }
 
 // stands reports whether no result of a cluster was dropped for a change. One that was may be there again, found anew for another cluster:
@@ -461,10 +426,9 @@ func (t *Tree) isDir(name string) bool {
 	return t.dirs[name]
 }
 
-// again counts what results cost and have to say, by their keys, as if they were found now; not if that would be beyond a bound, or one of them
-// is something else by now.
-func (w *walk) again(spent cost, problems []Problem, keys ...string) bool {
-	parsed, results, patches := 0, make([]*result, len(keys)), map[patchKey]change{}
+// again says what results have to say, by their keys, as if they were found now; not if one of them is something else by now.
+func (w *walk) again(problems []Problem, keys ...string) bool {
+	results := make([]*result, len(keys))
 	for i, key := range keys {
 		r := w.results[key]
 		if r == nil {
@@ -474,21 +438,10 @@ func (w *walk) again(spent cost, problems []Problem, keys ...string) bool {
 			return false
 		}
 		results[i] = r
-		for p, c := range r.patches {
-			_, known := w.patches[p]
-			if _, seen := patches[p]; !known && !seen {
-				patches[p] = c
-				parsed += c.size
-			}
-		}
 	}
-	if w.over || w.work+spent.work > maxWork || w.patched+spent.patched > MaxPatched || w.parsed+parsed > MaxParsed {
-		return false
-	}
-	w.work, w.patched, w.parsed = w.work+spent.work, w.patched+spent.patched, w.parsed+parsed
-	maps.Copy(w.patches, patches)
 	for i, key := range keys {
 		w.results[key] = results[i]
+		maps.Copy(w.patches, results[i].patches)
 	}
 	for _, p := range problems {
 		w.tree.note(p)
@@ -523,16 +476,14 @@ func (w *walk) result(dir string, k *Kustomization, sources ...piece) *result {
 	if r == nil {
 		r = w.tree.results[key]
 	}
-	if r == nil || !w.again(r.cost, r.problems, key) {
-		before := w.cost
+	if r == nil || !w.again(r.problems, key) {
 		l := w.newLoad()
 		if len(sources) > 0 {
 			l.sources = sources
 		}
 		l.docs = l.applied(dir, k)
 		r = &l.result
-		r.cost = w.since(before)
-		if w.over {
+		if w.spent(1, 0) || w.tree.hold(dir, 4, len(key)) {
 			return r
 		}
 		w.results[key] = r

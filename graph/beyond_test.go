@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 
 	"github.com/sluicegate/sluice/graph"
-	"github.com/sluicegate/sluice/internal/race"
+	"github.com/sluicegate/sluice/meter"
 )
 
 // TestBeyond: each bound of the whole tree is said by Beyond once the clusters were found, in a tree that is read anew and in one that is read again.
@@ -29,42 +29,32 @@ func TestBeyond(t *testing.T) {
 	}
 	release := "kind: HelmRelease\nspec:\n  values: |\n" + strings.Repeat("    "+strings.Repeat("x", 1000)+"\n", 200)
 	for name, c := range map[string]struct {
-		texts         map[string]string
-		entries, work int // 0: as they are
-		want          string
+		texts  map[string]string
+		limits meter.Limits
+		want   string
 	}{
 		"nothing":                      {texts: map[string]string{"k/a.yaml": job}, want: ""},
-		"files and directories":        {texts: each(20, "k/#.txt", "x"), entries: 10, want: "more than 10 files"},
-		"YAML files":                   {texts: each(graph.MaxYAML+1, "k/#.yaml", "a: b\n"), want: "more than 50000 YAML files"},
-		"bytes of YAML":                {texts: each(graph.MaxBytes/graph.MaxFile+1, "k/#.yaml", strings.Repeat(" ", graph.MaxFile)), want: "128 MiB"},
-		"documents that are parsed":    {texts: each(graph.MaxSkimmed/len(release)+1, "k/#.yaml", release), want: "MiB of objects"},
-		"documents that are kept":      {texts: each(graph.MaxParsed/200_000+1, "k/#.yaml", job+"x: "+strings.Repeat("y", 200_000)+"\n"), want: "MiB of objects"},
-		"objects":                      {texts: each(60, "k/#.yaml", "kind: List\nitems: ["+strings.Repeat("{kind: A}, ", graph.MaxList)+"]\n"), want: "more than 100000 objects"},
-		"objects that are loaded":      {texts: map[string]string{"k/kustomization.yaml": list(20, "a.yaml"), "k/a.yaml": job}, work: 10, want: "more than 10 objects"},
-		"bytes that patches copy":      {texts: patched(job+"x: "+strings.Repeat("y", 200_000)+"\n", job, 200), want: "patches copy more than 24 MiB"},
-		"bytes of patches":             {texts: patched(job, "@"+strings.Repeat("x", graph.MaxDoc-1), 200), want: "MiB of objects"},
-		"lists that lead on":           {texts: each(graph.MaxDepth+3, "k/#/kustomization.yaml", "resources: [../##]\n"), want: "directories deep"},
-		"Flux Kustomizations, further": {texts: each(graph.MaxDepth+3, "k/#/ks.yaml", fmt.Sprintf(entry, "ks-#", "k/##")), want: "Flux Kustomizations deep"},
+		"files and directories":        {texts: each(20, "k/#.txt", "x"), limits: meter.Limits{meter.Files: 10}, want: "more than 10 files"},
+		"bytes of names":               {texts: each(20, "k/#.txt", "x"), limits: meter.Limits{meter.Bytes: 20}, want: "KiB of text"},
+		"YAML files":                   {texts: each(30, "k/#.yaml", "a: b\n"), limits: meter.Limits{meter.Steps: 20}, want: "more than 20 steps"},
+		"bytes of YAML":                {texts: each(3, "k/#.yaml", strings.Repeat(" ", graph.MaxFile)), limits: meter.Limits{meter.Steps: 10_000}, want: "more than 10,000 steps"},
+		"documents that are parsed":    {texts: each(20, "k/#.yaml", release), limits: meter.Limits{meter.Steps: 10_000}, want: "more than 10,000 steps"},
+		"documents that are kept":      {texts: each(20, "k/#.yaml", job+"x: "+strings.Repeat("y", 200_000)+"\n"), limits: meter.Limits{meter.Bytes: 1 << 20}, want: "k/13.yaml: more than 1 MiB of text"},
+		"objects":                      {texts: each(60, "k/#.yaml", "kind: List\nitems: ["+strings.Repeat("{kind: A}, ", graph.MaxList)+"]\n"), limits: meter.Limits{meter.Nodes: 10_000}, want: "more than 10,000 nodes"},
+		"objects that are loaded":      {texts: map[string]string{"k/kustomization.yaml": list(20, "a.yaml"), "k/a.yaml": job}, limits: meter.Limits{meter.Steps: 20}, want: "more than 20 steps"},
+		"bytes that patches copy":      {texts: patched(job+"x: ["+strings.Repeat("y, ", 10_000)+"]\n", job, 200), want: "k/p.txt: more than 1,000,000 nodes"},
+		"bytes of patches":             {texts: patched(job, "@"+strings.Repeat("x", graph.MaxDoc-1), 200), limits: meter.Limits{meter.Bytes: 1 << 20}, want: "MiB of text"},
+		"lists that lead on":           {texts: each(graph.MaxDepth+3, "k/#/kustomization.yaml", "resources: [../##]\n"), want: "more than 50 levels deep"},
+		"Flux Kustomizations, further": {texts: each(graph.MaxDepth+3, "k/#/ks.yaml", fmt.Sprintf(entry, "ks-#", "k/##")), want: "more than 50 levels deep"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if race.Enabled && len(c.texts) > 1000 {
-				t.Skip("too slow with the race detector")
-			}
-			bound, work := graph.MaxEntries, graph.MaxWork
-			if c.entries > 0 {
-				bound = c.entries
-			}
-			if c.work > 0 {
-				work = c.work
-			}
-			graph.Bound(t, bound, work)
 			tree := files(c.texts)
 			if _, lists := c.texts["k/0/ks.yaml"]; lists {
 				tree["k/kustomization.yaml"] = &fstest.MapFile{Data: []byte("resources: [0/ks.yaml]\n")}
 			} else if _, deep := c.texts["k/0/kustomization.yaml"]; deep {
 				tree["k/kustomization.yaml"] = &fstest.MapFile{Data: []byte("resources: [\"0\"]\n")}
 			}
-			g := read(t, tree)
+			g := readBy(t, meter.New(t.Context(), c.limits), tree)
 			g.Clusters([]graph.Root{{Name: "k", Path: "k"}})
 			changed := maps.Clone(tree)
 			changed["README.md"] = &fstest.MapFile{Data: []byte("x")}

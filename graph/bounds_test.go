@@ -11,11 +11,11 @@ import (
 
 	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/internal/race"
+	"github.com/sluicegate/sluice/meter"
 )
 
 // TestFans: what leads to one thing in many ways costs no more than it is read, and what would double with every step ends at a bound.
 func TestFans(t *testing.T) {
-	graph.Bound(t, graph.MaxEntries, race.Or(graph.MaxWork/10, graph.MaxWork))
 	wide := map[string]string{"base/kustomization.yaml": "resources: [job.yaml]\n", "base/job.yaml": job, "k/kustomization.yaml": ""}
 	for i := range 5 {
 		wide["k/kustomization.yaml"] += fmt.Sprintf("%s- ../list/%d\n", map[bool]string{true: "resources:\n"}[i == 0], i)
@@ -45,11 +45,12 @@ func TestFans(t *testing.T) {
 		problem string // "": none
 	}{
 		"a unit of thousands": {wide, 1, ""},
-		"components of two":   {components, 1, "objects"},
-		"variants of two":     {variants, -1, "objects"},
+		"components of two":   {components, -1, "steps"},
+		"variants of two":     {variants, -1, "nodes"},
 		"cycles":              {cycle, 0, "leads back"},
 	} {
-		g := read(t, newMemory(files(c.texts)))
+		m := meter.New(t.Context(), meter.Limits{meter.Steps: int64(race.Or(50_000, 500_000)), meter.Nodes: int64(race.Or(100_000, 0))})
+		g := readBy(t, m, newMemory(files(c.texts)))
 		k := g.Clusters([]graph.Root{{Name: "k", Path: "k"}})[0]
 		if c.jobs >= 0 && len(k.CronJobs) != c.jobs {
 			t.Errorf("%s: %d jobs", name, len(k.CronJobs))
@@ -95,11 +96,10 @@ func (c crowd) ReadDir(name string) ([]fs.DirEntry, error) {
 
 // TestMillion: of a million files no more are looked at than the bound says, and that is a problem.
 func TestMillion(t *testing.T) {
-	bound := race.Or(graph.MaxEntries/10, graph.MaxEntries)
-	graph.Bound(t, bound, graph.MaxWork)
+	bound := race.Or(50_000, 100_000)
 	c := crowd{new(int)}
-	g := read(t, c)
-	if len(g.Problems) != 1 || !strings.Contains(g.Problems[0].Text, fmt.Sprintf("more than %d files", bound)) {
+	g := readBy(t, meter.New(t.Context(), meter.Limits{meter.Files: int64(bound)}), c)
+	if len(g.Problems) != 1 || !strings.Contains(g.Problems[0].Text, fmt.Sprintf("more than %d,000 files", bound/1000)) {
 		t.Errorf("%v", g.Problems)
 	}
 	if again, err := g.Again(c, []string{"d0001/f0001.txt"}); err != nil || len(again.Problems) != 1 {

@@ -55,13 +55,14 @@ func (d *doc) textAt(n *yaml.Node) Place {
 
 // change is a patch that was parsed: a merge, or operations.
 type change struct {
-	place  Place
-	size   int
-	nodes  []*yaml.Node // of each document: a mapping to merge, or a list of operations
-	means  []*selector  // what each is for: the target, else the patch itself says it
-	unread *selector    // of a patch that could not be read: what it is for
-	why    error        // it could not be read
-	lines  []int        // that stand before the document in the patch's file
+	place   Place
+	size    int
+	nodes   []*yaml.Node // of each document: a mapping to merge, or a list of operations
+	means   []*selector  // what each is for: the target, else the patch itself says it
+	unread  *selector    // of a patch that could not be read: what it is for
+	why     error        // it could not be read
+	lines   []int        // that stand before the document in the patch's file
+	weights []int        // how many nodes each is
 }
 
 // parsePatch parses a patch's text, which may hold several documents. where is its first line.
@@ -94,6 +95,8 @@ func parsePatch(text []byte, where Place, t Target) (change, error) {
 			case node.Kind == yaml.SequenceNode && len(node.Content) > MaxList:
 				return c, errors.New(wordLongList("patch"))
 			}
+			nodes, _ := weight(node)
+			c.weights = append(c.weights, nodes)
 			c.nodes, c.means, c.lines = append(c.nodes, node), append(c.means, means), append(c.lines, before)
 		}
 		before += strings.Count(string(part), "\n")
@@ -115,7 +118,7 @@ func decode(text []byte, n *yaml.Node) (err error) {
 var tracked = [][]string{{"spec", "path"}, {"spec", "suspend"}, {"spec", "schedule"}, {"spec", "timeZone"}, {"spec", "ref"}, {"spec", "sourceRef"}}
 
 // apply gives a document with a change; the same one if the change is not for it. An error says that it may be another one than kustomize makes.
-func (c change) apply(d *doc) (*doc, error) {
+func (c change) apply(d *doc, w *walk) (*doc, error) {
 	if d.gone {
 		return d, nil
 	}
@@ -131,12 +134,15 @@ func (c change) apply(d *doc) (*doc, error) {
 			d, failed = d.perhaps(c.place), errors.New(wordVagueTarget)
 			continue
 		}
+		if w.spent(0, d.nodes+c.weights[i]) {
+			return d, errors.New(w.tree.Beyond())
+		}
 		d = d.copy()
-		d.size += c.size
 		d.patched = append(slices.Clip(d.patched), Place{c.place.File, c.place.Line + c.lines[i]})
-		if err := d.change(n); err != nil {
+		if err := d.change(n, w); err != nil {
 			failed = err
 		}
+		d.weigh()
 		for _, keys := range tracked {
 			if line := setAt(n, keys); line > 0 {
 				d.set[strings.Join(keys, ".")] = Place{c.place.File, c.place.Line + c.lines[i] + line - 1}
@@ -154,10 +160,10 @@ func (d *doc) perhaps(places ...Place) *doc {
 }
 
 // change changes a copy as a merge or as operations say. A merge renames nothing: what it calls the object may be anything where it has a target.
-func (d *doc) change(n *yaml.Node) error {
+func (d *doc) change(n *yaml.Node, w *walk) error {
 	if n.Kind != yaml.MappingNode {
 		d.remember()
-		return cmp.Or(operate(d, n), d.sound())
+		return cmp.Or(operate(d, n, w), d.sound())
 	}
 	switch scalar(at(n, directive)) {
 	case "delete":
@@ -242,6 +248,23 @@ func (d *doc) copy() *doc {
 	return &out
 }
 
+// head is how many nodes [doc.copyHead] copies.
+func (d *doc) head() int {
+	nodes, _ := weight(at(d.node, "metadata"))
+	return 1 + len(d.node.Content)/16 + nodes
+}
+
+// copyHead is a document of which the metadata may be changed.
+func (d *doc) copyHead() *doc {
+	out, root := *d, *d.node
+	root.Content = slices.Clone(root.Content)
+	if k := slot(&root, "metadata"); k >= 0 {
+		root.Content[k+1] = clone(root.Content[k+1])
+	}
+	out.node = &root
+	return &out
+}
+
 // clone copies a node and what is in it. What an alias stands for is not copied.
 func clone(n *yaml.Node) *yaml.Node {
 	out := *n
@@ -315,8 +338,8 @@ func slot(n *yaml.Node, key string) int {
 
 // operate does the operations of a JSON patch, as kustomize does them. It stops at the first that fails, unless that may be for what was not kept of the
 // object.
-func operate(d *doc, operations *yaml.Node) error {
-	p := pointers{d.node, MaxDoc}
+func operate(d *doc, operations *yaml.Node, w *walk) error {
+	p := pointers{d.node, MaxDoc, w}
 	for _, op := range operations.Content {
 		err := p.operate(op)
 		if err != nil && !d.pruned(op) {
@@ -340,6 +363,7 @@ func (d *doc) pruned(op *yaml.Node) bool {
 type pointers struct {
 	root *yaml.Node
 	left int // bytes that copies may still take
+	walk *walk
 }
 
 func (p *pointers) operate(op *yaml.Node) error {
@@ -355,7 +379,8 @@ func (p *pointers) operate(op *yaml.Node) error {
 		if value = descend(into, key); value == nil {
 			return errors.New(wordPointer)
 		}
-		if p.left -= weight(value); p.left < 0 {
+		nodes, size := weight(value)
+		if p.left -= 2*nodes + size; p.left < 0 || p.walk.spent(0, nodes) {
 			return errors.New(wordLargeDocument())
 		}
 		if value = clone(value); verb == "move" {

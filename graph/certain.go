@@ -75,11 +75,10 @@ func (l *load) make(docs []*doc, dir string, k *Kustomization) ([]*doc, error) {
 	if err != nil {
 		return nil, errors.New(wordBuild(err))
 	}
-	if l.walk.parsed += len(text); l.walk.parsed > MaxParsed {
-		return nil, errors.New(wordMuchParsed())
+	c, alone := &content{}, &Tree{meter: t.meter}
+	if alone.parse(c, dir, text); l.walk.spent(1, 0) {
+		return nil, errors.New(t.Beyond())
 	}
-	c, alone := &content{}, &Tree{}
-	alone.parse(c, "", text)
 	if len(alone.Problems) > 0 {
 		return nil, errors.New(wordBuild(errors.New(alone.Problems[0].Text)))
 	}

@@ -81,7 +81,8 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 	follow := func(roots []Cluster) {
 		for _, c := range roots {
 			if len(out) == MaxClusters {
-				w.stop(Place{}, wordManyClusters())
+				t.cut = wordManyClusters()
+				t.problem(Place{}, t.cut)
 				return
 			}
 			out = append(out, w.follow(c))
@@ -223,14 +224,13 @@ func (w *walk) follow(c Cluster) Cluster {
 			key += fmt.Sprintf(" %q %q %q", from.Place, from.digest, from.patched)
 		}
 	}
-	if f := w.tree.found[key]; f != nil && f.stands(w.tree) && w.again(f.cost, f.problems, f.results...) {
+	if f := w.tree.found[key]; f != nil && f.stands(w.tree) && w.again(f.problems, f.results...) {
 		w.found[key] = f
 		c = f.cluster
 		c.tree = w.tree
 		return c
 	}
 	f := &found{looked: map[string]bool{}}
-	before := w.cost
 	w.tree.watch, w.following = f, f
 	f.cluster = w.followed(c)
 	w.tree.watch, w.following = nil, nil
@@ -238,7 +238,7 @@ func (w *walk) follow(c Cluster) Cluster {
 		f.problems = more(f.problems, p)
 	}
 	f.cluster.Problems = f.problems
-	if f.cost = w.since(before); !w.over {
+	if !w.spent(1, len(f.looked)) {
 		w.found[key] = f
 	}
 	return f.cluster
@@ -376,8 +376,7 @@ func (w *walk) paths(c *Cluster, first []*Kustomization) {
 				if !waits && !c.here(k) || c.isOwn(k) || followed[key] || unfilled(k.Path) != "" || w.spent(1, 0) {
 					continue
 				}
-				if from.depth >= MaxDepth {
-					w.stop(k.Place, wordDeepEntries())
+				if w.deep(k.Place, from.depth+1) {
 					continue
 				}
 				followed[key] = true
@@ -493,6 +492,9 @@ func (w *walk) read(c *Cluster, k *Kustomization, sources ...piece) []*Kustomiza
 		k.vars = &Variables{}
 	}
 	r := w.result(dir, k, sources...)
+	if w.spent(1+len(r.docs), len(r.edges)) { // each is the entry point's own
+		return nil
+	}
 	var rest []*doc
 	for _, d := range r.docs {
 		if d.gone {

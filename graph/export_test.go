@@ -1,17 +1,6 @@
 package graph
 
-import (
-	"encoding/json"
-	"testing"
-)
-
-// Bound sets how many files are looked at, and how many objects are followed, until the test ends.
-func Bound(t testing.TB, entries, work int) {
-	t.Helper()
-	e, w := maxEntries, maxWork
-	t.Cleanup(func() { maxEntries, maxWork = e, w })
-	maxEntries, maxWork = entries, work
-}
+import "encoding/json"
 
 // Made is what a directory makes of objects as it is read, with what a Flux Kustomization adds, each as JSON by its name, and what is not known of them.
 func Made(t *Tree, dir string, adds *Kustomization) (objects map[string]string, unsure []Problem, err error) {

@@ -14,7 +14,7 @@
 //
 // The package is pure over an [fs.FS] and knows no file of ours.
 //
-// How it fails: the tree is hostile, and every bound is a constant of limits.go. What is not read, because it is too large, no YAML or
+// How it fails: the tree is hostile, and every bound is a constant of limits.go, or of the [meter.Meter] of the run. What is not read, because it is too large, no YAML or
 // beyond a bound, is a [Problem] with its place, and the rest is read all the same; whoever must not miss anything looks at the problems.
 // Aliases are read as what they stand for, as far as all of them stand for no more than a document may have.
 package graph
@@ -29,6 +29,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/sluicegate/sluice/meter"
 )
 
 // Place is where something stands in the repository.
@@ -85,14 +87,9 @@ type Tree struct {
 	URL string
 
 	fs     fs.FS
-	kept   int      // documents
-	parsed int      // bytes of documents, as they are kept, and of patches
-	seen   int      // files and directories, no fewer than there are
-	read   int      // YAML files
-	bytes  int      // of them
-	full   string   // the bound that was reached; "": none
-	cut    string   // the same when clusters were found
-	sorted []string // files, once they were asked for
+	meter  *meter.Meter // of the run that reads it
+	cut    string       // a bound beyond which clusters were not found; "": none
+	sorted []string     // files, once they were asked for
 	// submodules is the directories of submodules, once they were asked for.
 	submodules []string
 	ignored    map[string]Ignores  // by directory, once they were asked for
@@ -102,7 +99,6 @@ type Tree struct {
 	raw        map[string]bool     // files of which every byte may count for results and found: patches, and what generators load
 	leads      *leads              // nil: not known
 	watch      *found              // what is found now
-	skimmed    int                 // bytes of documents
 	builds     map[string]*build   // what kustomization.yaml says, by directory
 	dirs       map[string]bool     // every directory that has a file in it or below
 	files      map[string]bool     // every file
@@ -112,10 +108,13 @@ type Tree struct {
 }
 
 // Read reads the YAML files of a tree. It fails only if the tree cannot be listed; what else is wrong is a problem of the tree. Symbolic links are not
-// followed, as Flux does not copy them, and what it leaves out of every repository that says nothing else is not read.
-func Read(tree fs.FS) (*Tree, error) {
+// followed, as Flux does not copy them, and what it leaves out of every repository that says nothing else is not read. It is a run of its own.
+func Read(tree fs.FS) (*Tree, error) { return ReadBy(meter.Unhurried(), tree) }
+
+// ReadBy is Read as a part of a run. What is beyond the bounds of that is not read, and [Tree.Beyond] says so.
+func ReadBy(m *meter.Meter, tree fs.FS) (*Tree, error) {
 	t := &Tree{
-		fs: tree, contents: map[string]*content{}, builds: map[string]*build{},
+		fs: tree, meter: m, contents: map[string]*content{}, builds: map[string]*build{},
 		dirs: map[string]bool{".": true}, files: map[string]bool{}, inside: map[string][]string{}, below: map[string][]string{},
 		results: map[string]*result{}, found: map[string]*found{}, raw: map[string]bool{}, ignored: map[string]Ignores{},
 		links: map[string]bool{},
@@ -126,25 +125,16 @@ func Read(tree fs.FS) (*Tree, error) {
 			return err
 		case entry.IsDir() && entry.Name() == ".git":
 			return fs.SkipDir
-		case t.seen >= maxEntries:
-			t.full = wordManyFiles()
-			t.problem(Place{}, t.full)
+		case m.Take(meter.Files, 1, name) != nil || t.hold(name, 2, len(name)):
 			return fs.SkipAll
 		}
-		t.seen++
 		if !entry.Type().IsRegular() {
 			t.link(name, entry.Type())
 			return nil
 		}
 		t.add(name)
-		switch {
-		case !isRead(name):
-		case t.full != "":
-			t.beyond(name, t.full)
-		case t.read >= MaxYAML || t.bytes >= MaxBytes:
-			t.beyond(name, wordMuchYAML())
-		default:
-			t.put(name, readContent(tree, name))
+		if isRead(name) {
+			t.put(name, t.readContent(name))
 		}
 		return nil
 	})
@@ -152,9 +142,8 @@ func Read(tree fs.FS) (*Tree, error) {
 		return nil, err
 	}
 	t.named()
-	if t.full == "" {
-		t.gather()
-	}
+	t.gather()
+	t.stopped()
 	return t, nil
 }
 
@@ -166,8 +155,8 @@ func hidden(file string) bool {
 // Beyond is the bound beyond which files were not read or clusters not followed; "": none. Who must know of every reader has to ask, when all
 // clusters were found.
 func (t *Tree) Beyond() string {
-	if t.full != "" {
-		return t.full
+	if err := t.meter.Err(); err != nil {
+		return err.Error()
 	}
 	return t.cut
 }

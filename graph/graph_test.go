@@ -10,11 +10,18 @@ import (
 	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/internal/fluxtrees"
 	"github.com/sluicegate/sluice/internal/golden"
+	"github.com/sluicegate/sluice/meter"
 )
 
 func read(t *testing.T, tree fs.FS) *graph.Tree {
 	t.Helper()
-	g, err := graph.Read(tree)
+	return readBy(t, meter.Unhurried(), tree)
+}
+
+// readBy reads a tree that can be listed, as part of a run.
+func readBy(t testing.TB, m *meter.Meter, tree fs.FS) *graph.Tree {
+	t.Helper()
+	g, err := graph.ReadBy(m, tree)
 	if err != nil {
 		t.Fatal(err)
 	}

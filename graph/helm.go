@@ -251,7 +251,7 @@ func (t *Tree) generator(in *doc, kind, dir string) *doc {
 	for _, l := range g.loads {
 		g.files = append(g.files, l.file)
 	}
-	out := &doc{place: in.place, node: mapping(in.place.Line, "apiVersion", "v1", "kind", kind), size: MaxAlias, made: g}
+	out := &doc{place: in.place, node: mapping(in.place.Line, "apiVersion", "v1", "kind", kind), nodes: 16, size: MaxAlias, made: g}
 	if out.put(name, "name"); namespace != "" {
 		out.put(namespace, "namespace")
 	}
@@ -266,6 +266,9 @@ func (l *load) generate(docs []*doc, d *doc) []*doc {
 	i := slices.IndexFunc(docs, func(o *doc) bool { return o.text("kind") == d.text("kind") && slices.Contains(o.ids(), d.ids()[0]) })
 	if i < 0 {
 		return append(docs, d)
+	}
+	if l.walk.spent(0, docs[i].nodes) {
+		return docs
 	}
 	changed, g := docs[i].copy(), *d.made
 	if g.behavior == "merge" {
@@ -396,16 +399,20 @@ func plainComments(n *yaml.Node) {
 	}
 }
 
-// weight is about how many bytes of a document are kept.
-func weight(n *yaml.Node) int {
+// weigh counts the nodes of a document, and the bytes that they say.
+func (d *doc) weigh() { d.nodes, d.size = weight(d.node) }
+
+// weight is how many nodes a node is, with what is in it, and how many bytes they say.
+func weight(n *yaml.Node) (nodes, bytes int) {
 	if n == nil {
-		return 0
+		return 0, 0
 	}
-	size := 2 + len(n.Value)
+	nodes, bytes = 1, len(n.Value)
 	for _, child := range n.Content {
-		size += weight(child)
+		more, longer := weight(child)
+		nodes, bytes = nodes+more, bytes+longer
 	}
-	return size
+	return nodes, bytes
 }
 
 // blank reports whether a document says nothing.

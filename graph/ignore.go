@@ -88,6 +88,9 @@ func (t *Tree) listed(dir string) Ignores {
 	if t.files[name] {
 		t.raw[name] = true
 		text, err := ReadFile(t.fs, name, MaxDoc)
+		if t.hold(name, len(i.patterns)/8, len(text)) || t.step(name, len(i.patterns)/8) { // of each directory below, too
+			text = nil
+		}
 		i = i.Add(string(text), dir)
 		i.cut = i.cut || err != nil
 	}
@@ -143,14 +146,18 @@ func (l *load) has(file string) bool {
 }
 
 // ignores is the files that say what counts of a directory: in it, and above.
-func (l *load) ignores(dir string) (files []string) {
-	for ; ; dir = path.Dir(dir) {
-		file := path.Join(dir, SourceIgnore)
-		if l.look(file); l.walk.tree.files[file] {
-			files = append(files, file)
-		}
-		if dir == "." {
-			return files
-		}
+func (l *load) ignores(dir string) []string {
+	files, known := l.ignoring[dir]
+	if known {
+		return files
 	}
+	if dir != "." {
+		files = l.ignores(path.Dir(dir))
+	}
+	file := path.Join(dir, SourceIgnore)
+	if l.look(file); l.walk.tree.files[file] && !l.walk.spent(len(files), len(files)) {
+		files = append([]string{file}, files...)
+	}
+	l.ignoring[dir] = files
+	return files
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/internal/fluxtrees"
 	"github.com/sluicegate/sluice/internal/race"
+	"github.com/sluicegate/sluice/meter"
 )
 
 //go:embed testdata/objects/*.txtar testdata/repository/*.txtar
@@ -318,7 +319,6 @@ func TestManySources(t *testing.T) {
 			objectOf("source.extensions.fluxcd.io/v1beta1", "ArtifactGenerator", "last", fmt.Sprintf("{sources: [{alias: r, kind: GitRepository, name: r}, {alias: a0, kind: ExternalArtifact, name: a0}], "+
 				"artifacts: [{name: a%d, copy: [{from: '@r/b/**', to: '@artifact/'}, {from: '@a0/**', to: '@artifact/'}]}]}", depth))
 	}
-	graph.Bound(t, graph.MaxEntries, 20_000)
 	for name, c := range map[string]struct {
 		depth, times int
 		want         string // of the problems
@@ -326,9 +326,9 @@ func TestManySources(t *testing.T) {
 	}{
 		"few":  {3, 2, "", 1},
 		"deep": {graph.MaxUses + 1, 1, "sources are put together", 0},
-		"wide": {graph.MaxUses - 2, 20, "not everything was followed", -1},
+		"wide": {graph.MaxUses - 2, 20, "more than 20,000 steps", -1},
 	} {
-		g := read(t, files(map[string]string{"clusters/c/ks.yaml": artifacts(c.depth, c.times), "b/b.yaml": "kind: ConfigMap\n"}))
+		g := readBy(t, meter.New(t.Context(), meter.Limits{meter.Steps: 20_000}), files(map[string]string{"clusters/c/ks.yaml": artifacts(c.depth, c.times), "b/b.yaml": "kind: ConfigMap\n"}))
 		k := g.Clusters([]graph.Root{{Name: "c", Path: "clusters/c"}})[0].Kustomizations[0]
 		if problems := fmt.Sprint(g.Problems); !strings.Contains(problems, c.want) || c.want == "" && len(g.Problems) > 0 || c.reads >= 0 && len(k.Files()) != c.reads {
 			t.Errorf("%s: reads %v, %s", name, k.Files(), problems)

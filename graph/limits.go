@@ -1,27 +1,17 @@
 package graph
 
-// Bounds of a tree. What lies beyond one is a problem of the tree, never silently gone.
+import "github.com/sluicegate/sluice/meter"
+
+// Bounds of single things of a tree; what all of it may cost is the meter's. What lies beyond one is a problem of the tree, never silently gone.
 const (
-	// MaxEntries is how many files and directories of a tree are looked at.
-	MaxEntries = 500_000
-	// MaxYAML is how many YAML files are read.
-	MaxYAML = 50_000
-	// MaxBytes is how much of them is read in all.
-	MaxBytes = 128 << 20
 	// MaxFile is the size of one file. The largest that people keep are bundles of CRDs, which say nothing here.
 	MaxFile = 4 << 20
 	// MaxDoc is the size of a document that is parsed. No Flux object is near it.
 	MaxDoc = 256 << 10
-	// MaxParsed is how much of them, and of patches, is parsed in all. Parsed, a text may take eighty times its size.
-	MaxParsed = 16 << 20
-	// MaxSkimmed is how much is parsed of documents in all, with what is not kept of them: most of a release is values.
-	MaxSkimmed = 48 << 20
 	// MaxConfig is the size up to which a ConfigMap or Secret is read for its values; of a larger one the name is known.
 	MaxConfig = 4 << 10
 	// MaxKeys is how many keys a section may have, where objects are patched: each of a patch is looked for among those of the object.
 	MaxKeys = 1000
-	// MaxDocs is how many documents are kept.
-	MaxDocs = 100_000
 	// MaxAlias is the length of a text that an alias or a variable may stand for: longer ones would let a small file be a large one. No name
 	// of an object is longer.
 	MaxAlias = 256
@@ -35,16 +25,11 @@ const (
 	maxAbove = 3
 	// MaxName is the length of a cluster's name that is made here.
 	MaxName = 64
-	// MaxWork is how many documents may be loaded for all clusters together: some hundred clusters of a thousand objects each. A directory
-	// that many others lead to counts each time.
-	MaxWork = 500_000
-	// MaxPatched is how many bytes of documents patches may copy for all clusters together.
-	MaxPatched = 24 << 20
 	// MaxUses is how many sources may be put together one out of the other: an artifact that is copied from an artifact, a source that includes another one.
 	MaxUses = 8
 	// MaxBuilds is how many entry points are built because they cannot be read: each takes a tenth of a second, and few clusters have one.
 	MaxBuilds = 200
-	// MaxDepth is how deep lists of resources may lead from one directory to the next, and Flux Kustomizations from one to the next.
+	// MaxDepth is how deep lists of resources may lead from one directory to the next, and Flux Kustomizations from one to the next. It is the meter's, too.
 	MaxDepth = 50
 	// MaxChanged is how many files may have changed for a tree to be read again; of more, all are read afresh.
 	MaxChanged = 256
@@ -54,5 +39,17 @@ const (
 	MaxProblems = 200
 )
 
-// The two bounds that take the longest to reach. They are variables for the tests, which reach smaller ones with the race detector.
-var maxEntries, maxWork = MaxEntries, MaxWork
+// hold charges the meter for what is about to be held for a place, and reports whether that is too much.
+func (t *Tree) hold(place string, nodes, bytes int) bool {
+	return t.meter.Take(meter.Nodes, nodes, place) != nil || t.meter.Take(meter.Bytes, bytes, place) != nil
+}
+
+// step charges the meter for work on a place, and reports whether that is too much.
+func (t *Tree) step(place string, n int) bool { return t.meter.Take(meter.Steps, n, place) != nil }
+
+// stopped notes that the run has ended, and why.
+func (t *Tree) stopped() {
+	if err := t.meter.Err(); err != nil {
+		t.problem(Place{}, err.Error())
+	}
+}

@@ -17,7 +17,8 @@ import (
 type doc struct {
 	place Place
 	node  *yaml.Node // a mapping
-	size  int        // bytes of the document as written
+	nodes int        // of it
+	size  int        // bytes of what they say
 	vars  *Variables
 	set   map[string]Place // where a patch has set a field, for the fields of tracked
 	by    *Kustomization   // the entry point that it is applied by; nil: the root
@@ -127,22 +128,21 @@ func (t *Tree) parse(c *content, name string, data []byte) {
 			c.others = c.others || !blank(text)
 			continue
 		}
-		whole := text
 		text = shorten(text)
 		if len(text) > MaxDoc {
 			c.others = true
 			t.problem(at, wordLargeDocument())
 			continue
 		}
-		c.skimmed += len(text)
-		node, err := parseDocument(text)
-		size := len(text)
-		if prune(node) || len(whole) > len(text) {
-			size = weight(node)
-		} else if bytes.ContainsRune(text, '*') {
-			size = max(size, weight(node)) // aliases may stand for more than is written
+		if t.step(name, 1+len(text)>>8) {
+			return
 		}
-		c.parsed += size
+		node, err := parseDocument(text)
+		prune(node)
+		d := &doc{place: Place{name, at.Line}, node: node}
+		if d.weigh(); t.hold(name, d.nodes, d.size) {
+			return
+		}
 		switch {
 		case err != nil && (isPlain(text) || !leading(text)): // a chart's template
 		case err != nil:
@@ -150,7 +150,7 @@ func (t *Tree) parse(c *content, name string, data []byte) {
 		case node != nil && wide(node):
 			t.problem(at, wordWide())
 		case node != nil:
-			t.keep(c, &doc{place: Place{name, at.Line}, node: node, size: size}, at.Line-1, 0)
+			t.keep(c, d, at.Line-1, 0)
 			continue
 		}
 		c.others = true
@@ -172,14 +172,13 @@ func (t *Tree) keep(c *content, d *doc, offset, depth int) {
 		}
 		for _, item := range t.list(d, "items") {
 			if item.Kind == yaml.MappingNode && depth < MaxNested {
-				t.keep(c, &doc{place: d.place, node: item, size: d.size}, 0, depth+1)
+				one := &doc{place: d.place, node: item}
+				one.weigh()
+				t.keep(c, one, 0, depth+1)
 			}
 		}
-	case c.kept > MaxDocs:
-		c.others = true
-		t.problem(d.place, wordManyObjects())
+	case t.hold(d.place.File, 2, 0):
 	default:
-		c.kept++
 		c.docs = append(c.docs, d)
 	}
 }

@@ -180,7 +180,7 @@ func (t *Tree) synced(c *Cluster, i *Instance) {
 			continue
 		}
 		for n, d := range now {
-			if now[n], err = change.apply(d); err != nil {
+			if now[n], err = change.apply(d, t.newWalk()); err != nil {
 				c.doubt(t, p.Place, err)
 			}
 		}

@@ -2,7 +2,6 @@ package graph
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"path"
 	"regexp"
@@ -633,9 +632,8 @@ func (w *walk) dependencies(dir string) []string {
 func (w *walk) repositories(file string) []string {
 	w.tree.raw[file] = true
 	text, err := ReadFile(w.tree.fs, file, MaxDoc)
-	if w.parsed += len(text); err == nil && w.parsed > MaxParsed {
-		w.over, w.tree.cut = true, wordMuchParsed()
-		err = errors.New(w.tree.cut)
+	if w.spent(1+len(text)>>8, 0) {
+		return nil
 	}
 	var root *yaml.Node
 	if err == nil {

@@ -1,22 +1,21 @@
 package graph
 
 import (
-	"cmp"
 	"errors"
 	"path"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/sluicegate/sluice/meter"
 )
 
-// walk follows what the clusters of a tree read, within bounds that hold for all of them together.
+// walk follows what the clusters of a tree read.
 type walk struct {
-	tree *Tree
-	cost
-	parsed  int  // bytes parsed, with those of the tree
-	built   int  // entry points that were built
-	over    bool // one of these is beyond its bound
+	tree    *Tree
+	at      string // the file or directory that is read
+	built   int    // entry points that were built
 	patches map[patchKey]change
 	results map[string]*result
 	found   map[string]*found
@@ -26,17 +25,8 @@ type walk struct {
 	following *found // the cluster that is being followed
 }
 
-// cost is what some of it costs.
-type cost struct {
-	work    int // documents loaded and compared with patches
-	patched int // bytes copied
-}
-
-// since is what was spent after an earlier time.
-func (c cost) since(before cost) cost { return cost{c.work - before.work, c.patched - before.patched} }
-
 func (t *Tree) newWalk() *walk {
-	return &walk{tree: t, parsed: t.parsed, patches: map[patchKey]change{}, results: map[string]*result{}, found: map[string]*found{}, charts: map[string][]string{}}
+	return &walk{tree: t, patches: map[patchKey]change{}, results: map[string]*result{}, found: map[string]*found{}, charts: map[string][]string{}}
 }
 
 // patchKey is what a patch says, or where that stands: it is parsed once.
@@ -45,50 +35,49 @@ type patchKey struct {
 	file string
 }
 
-// spent takes something from what all clusters may cost, and reports whether nothing is left.
-func (w *walk) spent(documents, bytes int) bool {
-	w.work, w.patched = w.work+documents, w.patched+bytes
-	if w.work <= maxWork && w.patched <= MaxPatched {
-		return false
+// spent charges documents that are looked at, and nodes that are copied, and reports whether that is too much. What was found so far is not kept then.
+func (w *walk) spent(documents, nodes int) bool {
+	if w.tree.step(w.at, documents) || nodes > 0 && w.tree.hold(w.at, nodes, 0) {
+		w.tree.stopped()
+		return true
 	}
-	bound := wordMuchWork()
-	if w.patched > MaxPatched {
-		bound = wordMuchPatched()
-	}
-	w.stop(Place{}, bound)
-	return true
+	return false
 }
 
-// stop says that not everything is followed, because of a bound. What was found so far is not kept.
-func (w *walk) stop(at Place, bound string) {
-	w.over, w.tree.cut = true, cmp.Or(w.tree.cut, bound)
-	w.tree.problem(at, bound)
+// deep reports whether too many things lead from one to the next.
+func (w *walk) deep(at Place, depth int) bool {
+	if w.tree.meter.Reach(meter.Depth, depth, at.File) == nil {
+		return false
+	}
+	w.tree.stopped()
+	return true
 }
 
 // load is what one entry point reads: documents, and the files that they and what patches them stand in.
 type load struct {
 	result
-	walk    *walk
-	units   map[string][]*doc // what directories with a kustomization.yaml make, by their names
-	open    map[string]bool   // the directories on the way to the one that is being read
-	twice   bool              // a document was given more than once
-	top     string            // the directory of the entry point, if it has a kustomization.yaml
-	with    *build            // that, with what the Flux Kustomization adds
-	parts   []piece           // of which what is read is put together
-	sources []piece           // that hand on what is read
-	foreign bool              // some of it stands elsewhere
+	walk     *walk
+	units    map[string][]*doc   // what directories with a kustomization.yaml make, by their names
+	ignoring map[string][]string // the files that say what counts of directories
+	open     map[string]bool     // the directories on the way to the one that is being read
+	twice    bool                // a document was given more than once
+	top      string              // the directory of the entry point, if it has a kustomization.yaml
+	with     *build              // that, with what the Flux Kustomization adds
+	parts    []piece             // of which what is read is put together
+	sources  []piece             // that hand on what is read
+	foreign  bool                // some of it stands elsewhere
 }
 
 func (w *walk) newLoad() *load {
 	return &load{
 		result: result{edges: map[string]Edge{}, looked: map[string]bool{}, patches: map[patchKey]change{}},
-		walk:   w, units: map[string][]*doc{}, open: map[string]bool{}, sources: []piece{{dir: ".", at: "."}},
+		walk:   w, units: map[string][]*doc{}, ignoring: map[string][]string{}, open: map[string]bool{}, sources: []piece{{dir: ".", at: "."}},
 	}
 }
 
 // edge keeps why a file is read: the first reason, and whether it was the first.
 func (l *load) edge(file, by, why string) bool {
-	if _, known := l.edges[file]; known {
+	if _, known := l.edges[file]; known || l.walk.spent(0, 1) {
 		return false
 	}
 	l.edges[file] = Edge{file, by, why}
@@ -143,27 +132,36 @@ func (l *load) entry(dir string) []*doc {
 
 // manifests loads the YAML files of a directory without a kustomization.yaml, and what is below.
 func (l *load) manifests(dir string) []*doc {
+	var out []*doc
+	l.below(dir, &out)
+	return l.once(out)
+}
+
+// below is manifests, added to documents.
+func (l *load) below(dir string, out *[]*doc) {
 	t := l.walk.tree
-	if l.looked[dir] = true; !t.dirs[dir] || l.walk.spent(1, 0) {
-		return nil
+	if l.looked[dir] = true; !t.dirs[dir] || l.walk.spent(1, 1) {
+		return
 	}
 	for _, file := range l.ignores(dir) {
 		l.edge(file, "", "")
 	}
-	var out []*doc
 	for _, file := range t.inside[dir] {
 		switch {
 		case isRead(file): // a kustomization.yaml that was not understood, too
-			out = append(out, l.file(file, "", "")...)
+			*out = append(*out, l.file(file, "", "")...)
 		case isYAML(file) && l.has(file):
 			l.edge(file, "", "")
 			l.problem(Problem{Place: Place{file, 1}, Text: wordTakenIn})
 		}
 	}
 	for _, sub := range t.below[dir] {
-		out = append(out, l.entry(sub)...)
+		if l.look(sub); l.built(sub) == nil {
+			l.below(sub, out)
+		} else {
+			*out = append(*out, l.entry(sub)...)
+		}
 	}
-	return l.once(out)
 }
 
 // once is documents, each of them once: what several units name counts once where nothing makes a difference between them.
@@ -181,6 +179,7 @@ func (l *load) once(docs []*doc) []*doc {
 
 // file loads the documents of a file that another one names.
 func (l *load) file(file, by, why string) []*doc {
+	l.walk.at = file
 	if !l.edge(file, by, why) {
 		l.twice = true
 	}
@@ -229,14 +228,14 @@ func (l *load) unit(n reference, dir string, depth int) []*doc {
 func (l *load) build(n reference, dir string, before []*doc, depth int) []*doc {
 	t := l.walk.tree
 	b := l.built(dir)
+	l.walk.at = b.place.File
 	switch {
 	case l.walk.spent(1+len(before), 0):
 		return before
 	case l.open[dir]:
 		l.refused(n.place, wordCycle(n.field, n.text))
 		return before
-	case depth > MaxDepth:
-		l.walk.stop(b.place, wordDeep())
+	case l.walk.deep(b.place, depth):
 		return before
 	}
 	l.open[dir] = true
@@ -307,10 +306,10 @@ func (l *load) transform(docs []*doc, b *build, dir string) {
 // label adds labels or annotations.
 func (l *load) label(docs []*doc, p pairs) {
 	for i, d := range docs {
-		if l.walk.spent(1, d.size) {
+		if l.walk.spent(1, d.head()+4*len(p.values)) {
 			return
 		}
-		docs[i] = d.copy()
+		docs[i] = d.copyHead()
 		docs[i].add(p)
 	}
 }
@@ -319,8 +318,8 @@ func (l *load) label(docs []*doc, p pairs) {
 func (d *doc) add(p pairs) {
 	for _, key := range sortedKeys(p.values) {
 		d.put(p.values[key], p.section, key)
-		d.size += len(key) + len(p.values[key])
 	}
+	d.weigh()
 }
 
 // resource loads one entry of a list of resources: a file or a directory.
@@ -499,14 +498,11 @@ func (l *load) patchBy(docs []*doc, dir string, p buildPatch) {
 			return
 		}
 		var err error
-		switch docs[i], err = c.apply(d); {
+		switch docs[i], err = c.apply(d, l.walk); {
 		case err != nil && c.unread != nil && !d.steers():
 			l.problem(Problem{Place: c.place, Text: wordPatch(err.Error())})
 		case err != nil:
 			l.doubt(docs[i], c.place, wordPatch(err.Error()))
-		}
-		if docs[i] != d && l.walk.spent(0, d.size+c.size) {
-			return
 		}
 	}
 }
@@ -518,13 +514,16 @@ func (l *load) parsePatch(p buildPatch) change {
 	if p.file.text != "" {
 		text, err = ReadFile(t.fs, p.File, MaxFile)
 	}
-	if l.walk.parsed += len(text); err == nil && l.walk.parsed > MaxParsed {
-		err = errors.New(wordMuchParsed())
-		l.walk.stop(p.Place, err.Error())
-	}
 	var c change
-	if err == nil {
+	if l.walk.at = p.File; err == nil && !l.walk.spent(1+len(text)>>8, 0) {
 		c, err = parsePatch(text, p.Place, p.Target)
+	}
+	nodes := 0
+	for _, n := range c.weights {
+		nodes += n
+	}
+	if l.walk.tree.hold(p.File, nodes, len(text)) {
+		l.walk.tree.stopped()
 	}
 	if err != nil {
 		return change{place: p.Place, size: len(text), unread: p.Target.selector(), why: errors.New(strings.TrimPrefix(err.Error(), "yaml: "))}
@@ -594,9 +593,11 @@ func (l *load) titles(o opaque, places []Place) bool {
 	}
 	return !slices.ContainsFunc(places, func(p Place) bool {
 		text, err := ReadFile(l.walk.tree.fs, p.File, MaxConfig)
+		if err != nil || l.walk.spent(1+len(text)>>8, 0) {
+			return true
+		}
 		root, wrong := parseDocument(text)
-		l.walk.parsed += len(text)
-		return err != nil || wrong != nil || root == nil || len(root.Content) != 2 || root.Content[0].Value != "nameReference"
+		return wrong != nil || root == nil || len(root.Content) != 2 || root.Content[0].Value != "nameReference"
 	})
 }
 
@@ -619,18 +620,20 @@ func mentions(n *yaml.Node, text string) bool {
 // rename sets namespace and name as a kustomization.yaml says.
 func (l *load) rename(docs []*doc, b *build) {
 	for i, d := range docs {
-		if l.walk.spent(1, d.size) {
+		name := scalar(at(d.node, "metadata", "name"))
+		if l.walk.spent(1, d.head()+8) || l.walk.tree.hold(b.place.File, 0, len(b.prefix)+len(name)+len(b.suffix)) {
 			return
 		}
-		d = d.copy()
+		d = d.copyHead()
 		docs[i] = d
 		d.remember()
 		if b.namespace != "" {
 			d.put(b.namespace, "namespace")
 		}
-		if name := scalar(at(d.node, "metadata", "name")); b.prefix+b.suffix != "" && name != "" {
+		if b.prefix+b.suffix != "" && name != "" {
 			d.put(b.prefix+name+b.suffix, "name")
 		}
+		d.weigh()
 	}
 }
 

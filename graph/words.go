@@ -92,22 +92,10 @@ const (
 	wordLinked     = "it is a symbolic link: what Flux leaves out by it is not known"
 )
 
-func wordManyFiles() string {
-	return fmt.Sprintf("more than %d files: the rest was not looked at", maxEntries)
-}
-
-func wordMuchYAML() string {
-	return fmt.Sprintf("more than %d YAML files or %d MiB: it was not read", MaxYAML, MaxBytes>>20)
-}
-
 func wordLargeFile(limit int) string { return fmt.Sprintf("it has more than %d KiB", limit>>10) }
 
 func wordLargeDocument() string {
 	return fmt.Sprintf("a document has more than %d KiB: it was not read", MaxDoc>>10)
-}
-
-func wordMuchParsed() string {
-	return fmt.Sprintf("more than %d MiB of objects and patches: it was not read", MaxParsed>>20)
 }
 
 func wordWide() string {
@@ -115,8 +103,6 @@ func wordWide() string {
 }
 
 func wordNoYAML(err error) string { return "not valid YAML: " + err.Error() }
-
-func wordManyObjects() string { return fmt.Sprintf("more than %d objects: it was not read", MaxDocs) }
 
 const wordAlias = "its YAML aliases stand for themselves, or for too much"
 
@@ -142,24 +128,8 @@ func wordManyLeaves() string {
 	return fmt.Sprintf("more than %d places where the graph ends: the rest is not listed", MaxLeaves-1)
 }
 
-func wordDeepEntries() string {
-	return fmt.Sprintf("the Flux Kustomizations that lead here are more than %d Flux Kustomizations deep: it was not followed", MaxDepth)
-}
-
 func wordManyClusters() string {
 	return fmt.Sprintf("more than %d clusters: the rest was not looked at", MaxClusters)
-}
-
-func wordMuchWork() string {
-	return fmt.Sprintf("the clusters read more than %d objects: not everything was followed", maxWork)
-}
-
-func wordMuchPatched() string {
-	return fmt.Sprintf("patches copy more than %d MiB of objects: not everything was followed", MaxPatched>>20)
-}
-
-func wordDeep() string {
-	return fmt.Sprintf("the references that lead here are more than %d directories deep: not read", MaxDepth)
 }
 
 // What of a patch or a kustomization.yaml is not followed.

@@ -44,7 +44,7 @@ const NodeBytes = 192
 type Limits [kinds]int64
 
 // defaults is far beyond what a repository of 20,000 files and 500 entry points takes, and, with what Go keeps beside it, within 512 MiB and 30 seconds.
-var defaults = Limits{Bytes: 96 << 20, Nodes: 1_000_000, Steps: 5_000_000, Files: 500_000, Depth: 50, Time: int64(30 * time.Second)}
+var defaults = Limits{Bytes: 96 << 20, Nodes: 1_000_000, Steps: 2_000_000, Files: 500_000, Depth: 50, Time: int64(30 * time.Second)}
 
 // Error is the end of a run at a bound.
 type Error struct {

@@ -135,9 +135,8 @@ func TestBounds(t *testing.T) {
 		"problems that somebody reads": {files: with(trees(graph.MaxProblems+1, "apps/rw/#.yaml", "kind: List\n@"), map[string]string{list: "resources:\n" + many(graph.MaxProblems+1, "- #.yaml\n")}), want: "not valid YAML", held: "apps/rw/200.yaml"},
 
 		"clusters":                         {files: trees(graph.MaxClusters, "fleet/#/gotk-sync.yaml", fmt.Sprintf(boundedSync, "./fleet/#")), want: "more than 500 clusters", refused: true},
-		"bytes of YAML":                    {files: trees(graph.MaxBytes/graph.MaxFile+1, "crds/#.yaml", fmt.Sprint("size ", graph.MaxFile)), want: "128 MiB", refused: true},
-		"lists of resources that lead on":  {files: with(trees(graph.MaxDepth+2, "deep/#/kustomization.yaml", "resources: [../##]\n"), map[string]string{list: "resources: [../../deep/0]\n"}), want: "directories deep", refused: true},
-		"Flux Kustomizations that lead on": {files: with(trees(graph.MaxDepth+2, "deep/#/ks.yaml", entryOf("ks-#", "./deep/##", "")), map[string]string{"clusters/one/apps.yaml": entryOf("ks", "./deep/0", "")}), want: "Flux Kustomizations deep", refused: true},
+		"lists of resources that lead on":  {files: with(trees(graph.MaxDepth+2, "deep/#/kustomization.yaml", "resources: [../##]\n"), map[string]string{list: "resources: [../../deep/0]\n"}), want: "more than 50 levels deep", refused: true},
+		"Flux Kustomizations that lead on": {files: with(trees(graph.MaxDepth+2, "deep/#/ks.yaml", entryOf("ks-#", "./deep/##", "")), map[string]string{"clusters/one/apps.yaml": entryOf("ks", "./deep/0", "")}), want: "more than 50 levels deep", refused: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := bounded(t, c.files)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sluicegate/sluice/build"
 	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/reach"
 )
 
@@ -22,9 +23,10 @@ import (
 type builds struct {
 	cache *build.Cache // where builds are kept; nil: nowhere
 	bar   io.Writer    // where progress is shown; nil: nowhere
+	meter *meter.Meter // of the run
 }
 
-func (e *env) builds() builds { return builds{e.cache, e.bar} }
+func (e *env) builds() builds { return builds{e.cache, e.bar, e.meter} }
 
 // buildCache is where the builds of this user are kept, if the system says where such things belong. Nothing is opened until something is built.
 func buildCache(now time.Time) *build.Cache {
@@ -35,9 +37,9 @@ func buildCache(now time.Time) *build.Cache {
 	return build.NewCache(filepath.Join(dir, "sluice", "builds"), now)
 }
 
-// build makes the objects of some entry points. One whose path has a variable without a value is none, and of a guessed root it is not known what it
+// build makes the objects of some entry points, in the time that the run has. One whose path has a variable without a value is none, and of a guessed root it is not known what it
 // makes.
-func (f treeGraph) build(ctx context.Context, entries []graph.Entry, limits build.Limits) ([]reach.Build, error) {
+func (f treeGraph) build(ctx context.Context, entries []graph.Entry) ([]reach.Build, error) {
 	var out, guessed []reach.Build
 	var asked []build.Entry
 	files := map[string]bool{}
@@ -58,7 +60,7 @@ func (f treeGraph) build(ctx context.Context, entries []graph.Entry, limits buil
 			files[file] = true
 		}
 	}
-	results, err := f.builds.run(ctx, build.Job{Tree: f.files, Files: slices.Sorted(maps.Keys(files)), Entries: asked, Limits: limits})
+	results, err := f.builds.run(ctx, build.Job{Tree: f.files, Files: slices.Sorted(maps.Keys(files)), Entries: asked})
 	if err != nil {
 		return nil, err
 	}
@@ -67,17 +69,17 @@ func (f treeGraph) build(ctx context.Context, entries []graph.Entry, limits buil
 		for _, o := range r.Objects {
 			out[i].Objects = append(out[i].Objects, reach.Object(o))
 		}
+		results[i] = build.Result{}
 	}
 	return append(out, guessed...), nil
 }
 
-// builder builds the entry points of a tree that cannot be read, all of them in no more time than other builds have.
+// builder builds the entry points of a tree that cannot be read.
 func (b builds) builder(ctx context.Context, files fs.FS) func(string, *graph.Kustomization, []string) ([]byte, error) {
 	b.bar = nil // each of them takes no time that anybody would see
-	until := time.Now().Add(build.DefaultAll)
 	return func(dir string, adds *graph.Kustomization, read []string) ([]byte, error) {
 		results, err := b.run(ctx, build.Job{
-			Tree: files, Files: read, Entries: []build.Entry{build.NewWhole(dir, adds)}, Limits: build.Limits{All: max(time.Until(until), time.Millisecond)},
+			Tree: files, Files: read, Entries: []build.Entry{build.NewWhole(dir, adds)},
 		})
 		if err != nil {
 			return nil, err
@@ -95,7 +97,7 @@ func (b builds) run(ctx context.Context, j build.Job) ([]build.Result, error) {
 	if err != nil || len(j.Entries) == 0 {
 		return nil, err
 	}
-	j.Command, j.Cache = []string{program, "build"}, b.cache
+	j.Command, j.Cache, j.Meter = []string{program, "build"}, b.cache, b.meter
 	if b.bar != nil {
 		j.Progress = func(done, all int) { fmt.Fprint(b.bar, progressLine(done, all)) }
 		defer fmt.Fprint(b.bar, "\r"+strings.Repeat(" ", progressWidth)+"\r")

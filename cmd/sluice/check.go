@@ -64,7 +64,7 @@ func newCheckCommand(e *env) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&file, "file", "", fileUsage+", instead of DIR/"+config.File)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	return e.metered(cmd)
 }
 
 // checkView is the JSON of `sluice check`.

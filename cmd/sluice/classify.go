@@ -67,7 +67,7 @@ func newClassifyCommand(e *env) *cobra.Command {
 	flags.StringVar(&call.repo, "repo", ".", "the repository's directory")
 	flags.StringVar(&call.at, "at", "", "decide as of this instant"+atUsage)
 	flags.BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	return e.metered(cmd)
 }
 
 // classifyView is the JSON of `sluice classify`.

@@ -63,7 +63,7 @@ func newGraphCommand(e *env) *cobra.Command {
 	cmd.Flags().StringArrayVar(&call.paths, "path", nil, "who reads this file or directory of DIR, and why; may be given several times")
 	cmd.Flags().BoolVar(&call.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&call.dot, "dot", false, "print the graph for Graphviz; with --path, what is about these paths")
-	return cmd
+	return e.metered(cmd)
 }
 
 // graph reads a tree and shows what was asked.

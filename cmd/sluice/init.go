@@ -59,7 +59,7 @@ func newInitCommand(e *env) *cobra.Command {
 	cmd.Flags().StringVar(&call.file, "file", "", "write to this file, or - for standard output, instead of DIR/"+config.File)
 	cmd.Flags().BoolVar(&call.force, "force", false, "overwrite a file that is there")
 	cmd.Flags().BoolVar(&call.json, "json", false, "print JSON")
-	return cmd
+	return e.metered(cmd)
 }
 
 // initView is the JSON of `sluice init`.

@@ -23,6 +23,7 @@ import (
 	"github.com/sluicegate/sluice/build"
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/escape"
+	"github.com/sluicegate/sluice/meter"
 )
 
 //go:generate go run notices_gen.go
@@ -53,6 +54,7 @@ type env struct {
 	cache          *build.Cache // where builds are kept; nil: nowhere
 	bar            io.Writer    // where progress is shown; nil: nowhere
 	child          io.Writer    // stdout as it is: what a child process answers is no text
+	meter          *meter.Meter // of the command that runs, if that reads a tree
 }
 
 // errNo is returned by a command whose answer is no: it has printed why.

@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"time"
 
-	"github.com/sluicegate/sluice/build"
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reach"
 )
@@ -24,14 +23,20 @@ type treeGraph struct {
 
 // readGraph reads the reference graph of a tree, of the clusters at some roots, or of all that are found. Every command reads it here. Fail closed:
 // one that was not read whole is an error.
-func (b builds) readGraph(ctx context.Context, roots []graph.Root, files fs.FS, read func(fs.FS) (*graph.Tree, error)) (treeGraph, error) {
+func (b builds) readGraph(ctx context.Context, roots []graph.Root, files fs.FS, read func(*meter.Meter, fs.FS) (*graph.Tree, error)) (treeGraph, error) {
+	if b.meter == nil { // a run of its own
+		b.meter = meter.New(ctx, meter.Limits{})
+	}
 	files = untilDone{ctx, files}
-	tree, err := read(files)
+	tree, err := read(b.meter, files)
 	if err != nil {
 		return treeGraph{}, fmt.Errorf("the reference graph was not read: %w", err)
 	}
 	tree.Builder = b.builder(ctx, files)
 	f := treeGraph{builds: b, files: files, tree: tree, clusters: tree.Clusters(roots)}
+	if err := b.meter.Err(); err != nil {
+		return f, fmt.Errorf("the reference graph was not read whole: %w", err)
+	}
 	if bound := tree.Beyond(); bound != "" {
 		return f, fmt.Errorf("the reference graph was not read whole: %s", bound)
 	}
@@ -39,9 +44,9 @@ func (b builds) readGraph(ctx context.Context, roots []graph.Root, files fs.FS, 
 }
 
 // graphOf reads a tree of the repository that has a URL, as far as it is known.
-func graphOf(url string) func(fs.FS) (*graph.Tree, error) {
-	return func(files fs.FS) (*graph.Tree, error) {
-		tree, err := graph.Read(files)
+func graphOf(url string) func(*meter.Meter, fs.FS) (*graph.Tree, error) {
+	return func(m *meter.Meter, files fs.FS) (*graph.Tree, error) {
+		tree, err := graph.ReadBy(m, files)
 		if tree != nil {
 			tree.URL = url
 		}
@@ -60,7 +65,7 @@ type referred struct {
 }
 
 // refer is a policy with the references of one tree.
-func (b builds) refer(ctx context.Context, policy *config.Policy, files fs.FS, read func(fs.FS) (*graph.Tree, error)) (referred, error) {
+func (b builds) refer(ctx context.Context, policy *config.Policy, files fs.FS, read func(*meter.Meter, fs.FS) (*graph.Tree, error)) (referred, error) {
 	f, err := b.readGraph(ctx, policy.Clusters, files, read)
 	if err != nil {
 		return referred{policy: policy}, err
@@ -95,7 +100,7 @@ func (c change) refer(ctx context.Context) (referred, error) {
 	}
 	read, clusters := []treeGraph{}, [][]graph.Cluster{}
 	for i, v := range c.trees {
-		again := func(files fs.FS) (*graph.Tree, error) { return read[0].tree.Again(files, v.changed) }
+		again := func(_ *meter.Meter, files fs.FS) (*graph.Tree, error) { return read[0].tree.Again(files, v.changed) }
 		if i == 0 {
 			again = graphOf(c.url)
 		}
@@ -144,15 +149,15 @@ func (c change) moves(ctx context.Context, g *reach.Graph, read []treeGraph) ([]
 	if len(after) == 0 {
 		return nil, nil
 	}
-	was, err := read[0].build(ctx, before, build.Limits{})
+	was, err := read[0].build(ctx, before)
 	if err != nil {
 		return nil, err
 	}
-	is, err := read[1].build(ctx, after, build.Limits{})
+	is, err := read[1].build(ctx, after)
 	if err != nil {
 		return nil, err
 	}
-	held, err := read[0].build(ctx, g.Windowed(was, is), build.Limits{})
+	held, err := read[0].build(ctx, g.Windowed(was, is))
 	return append(g.Moves(was, is, changes), g.Copies(held, was, is)...), err
 }
 
@@ -178,7 +183,7 @@ type clusterRow struct {
 
 // consistency is what the reference graph of a tree shows, and what its entry points make, as far as that is asked for.
 func (f treeGraph) consistency(ctx context.Context, g *reach.Graph, policy *config.Policy, paths []string) ([]config.Note, *referencesView, error) {
-	built, err := f.build(ctx, g.Needed(), build.Limits{All: checkTime})
+	built, err := f.build(ctx, g.Needed())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -221,9 +226,6 @@ func (v *referencesView) print(w io.Writer) {
 		fmt.Fprintf(w, "not in this tree: %s\n", shown(leaf))
 	}
 }
-
-// checkTime is how long check may build: it builds every entry point, and nobody waits for it.
-const checkTime = 10 * time.Minute
 
 // maxLeaves is how many ends of the graph are shown to people.
 const maxLeaves = 20

@@ -114,7 +114,7 @@ func newRenderSuspendCommand(e *env) *cobra.Command {
 	cmd.Flags().StringVar(&call.image, "image", render.ImagePlaceholder+"sluice:"+imageTag(debug.ReadBuildInfo()), "the image of sluice")
 	cmd.Flags().StringVar(&call.namespace, "namespace", "flux-system", "the namespace in which it runs: who may write there may change the windows")
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions([]cobra.Completion{"Deployment", "CronJob"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
-	return cmd
+	return e.metered(cmd)
 }
 
 func newRenderFluxCommand(e *env) *cobra.Command {
@@ -144,7 +144,7 @@ func newRenderFluxCommand(e *env) *cobra.Command {
 	}
 	call.common(cmd)
 	cmd.Flags().StringVar(&call.url, "url", "", "the repository's URL, whatever the tree says")
-	return cmd
+	return e.metered(cmd)
 }
 
 // whole reports whether nothing of what is windowed may be missing in what is printed, and says what is not known.

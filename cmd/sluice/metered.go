@@ -1,0 +1,42 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluicegate/sluice/meter"
+)
+
+// runTime is how long a command on a tree may take, unless its caller says otherwise.
+const runTime = 30 * time.Second
+
+// runMemory is from how much memory on Go takes more time to free it: the half of 512 MiB that child processes leave.
+const runMemory = 224 << 20
+
+// metered gives each run of a command on a tree a meter, whose end is the command's.
+func (e *env) metered(cmd *cobra.Command) *cobra.Command {
+	run, limit := cmd.RunE, runTime
+	cmd.Flags().DurationVar(&limit, "timeout", runTime, "give up after this time, and fail")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if limit <= 0 {
+			return fmt.Errorf("--timeout %v: must be positive", limit)
+		}
+		if debug.SetMemoryLimit(-1) > runMemory {
+			debug.SetMemoryLimit(runMemory)
+		}
+		e.meter = meter.New(cmd.Context(), meter.Limits{meter.Time: int64(limit)})
+		defer e.meter.Close()
+		cmd.SetContext(e.meter.Context())
+		err := run(cmd, args)
+		var bound *meter.Error
+		if ended := e.meter.Err(); err != nil && !errors.Is(err, errNo) && errors.As(ended, &bound) && !errors.As(err, &bound) {
+			return ended
+		}
+		return err
+	}
+	return cmd
+}
