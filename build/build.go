@@ -59,7 +59,7 @@ type Limits struct {
 const (
 	DefaultEntry   = 10 * time.Second
 	DefaultAll     = 2 * time.Minute
-	DefaultMemory  = 256 << 20 // and no more than half of what the machine has, or its control group
+	DefaultMemory  = 192 << 20 // and no more than half of what the machine has, or its control group
 	DefaultObjects = 5000
 )
 

@@ -226,7 +226,7 @@ func TestShared(t *testing.T) {
 	if race.Enabled || runtime.GOMAXPROCS(0) < 2 {
 		t.Skip("the race detector takes its own, and one processor shares nothing")
 	}
-	tree := archive(copies(12) + "-- good/a.yaml --\n" + configMap)
+	tree := archive(copies(8) + "-- good/a.yaml --\n" + configMap)
 	for name, c := range map[string]struct {
 		memory int64
 		want   string

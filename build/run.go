@@ -24,7 +24,7 @@ import (
 // How many child processes build at once, where there are as many processors, and the memory that each of several has at least: each has the tree.
 const (
 	maxChildren = 8
-	childMemory = 96 << 20
+	childMemory = 64 << 20
 )
 
 // children is how many child processes build at once. kustomize itself uses one processor.

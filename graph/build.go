@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,10 +135,18 @@ func (c change) apply(d *doc, w *walk) (*doc, error) {
 			d, failed = d.perhaps(c.place), errors.New(wordVagueTarget)
 			continue
 		}
-		if w.spent(0, d.nodes+c.weights[i]) {
+		merges, cost := n.Kind == yaml.MappingNode, d.nodes
+		if merges {
+			cost = d.head() + c.weights[i] + d.nodes/16
+		}
+		if w.spent(0, cost+c.weights[i]) {
 			return d, errors.New(w.tree.Beyond())
 		}
-		d = d.copy()
+		if merges {
+			d = d.copyHead()
+		} else {
+			d = d.copy()
+		}
 		d.patched = append(slices.Clip(d.patched), Place{c.place.File, c.place.Line + c.lines[i]})
 		if err := d.change(n, w); err != nil {
 			failed = err
@@ -241,27 +250,35 @@ func setAt(n *yaml.Node, keys []string) int {
 func (d *doc) copy() *doc {
 	out := *d
 	out.node = clone(d.node)
-	out.set = map[string]Place{}
-	for k, v := range d.set {
-		out.set[k] = v
+	if out.set = maps.Clone(d.set); out.set == nil {
+		out.set = map[string]Place{}
 	}
 	return &out
 }
 
-// head is how many nodes [doc.copyHead] copies.
+// head is how many nodes [doc.copyHead] copies, about.
 func (d *doc) head() int {
 	nodes, _ := weight(at(d.node, "metadata"))
 	return 1 + len(d.node.Content)/16 + nodes
 }
 
-// copyHead is a document of which the metadata may be changed.
+// copyHead is a document of which the metadata may be changed, and what else [merge] copies as it goes.
 func (d *doc) copyHead() *doc {
-	out, root := *d, *d.node
-	root.Content = slices.Clone(root.Content)
-	if k := slot(&root, "metadata"); k >= 0 {
-		root.Content[k+1] = clone(root.Content[k+1])
+	out := *d
+	out.node, out.set = shallow(d.node), maps.Clone(d.set)
+	if out.set == nil {
+		out.set = map[string]Place{}
 	}
-	out.node = &root
+	if k := slot(out.node, "metadata"); k >= 0 {
+		out.node.Content[k+1] = clone(out.node.Content[k+1])
+	}
+	return &out
+}
+
+// shallow copies a node, and not what is in it.
+func shallow(n *yaml.Node) *yaml.Node {
+	out := *n
+	out.Content = slices.Clone(n.Content)
 	return &out
 }
 
@@ -278,7 +295,7 @@ func clone(n *yaml.Node) *yaml.Node {
 // directive is the key by which a merge says what is to be done with a section.
 const directive = "$patch"
 
-// merge lays a patch over a section: sections are merged, everything else is put in its place, and null takes it away.
+// merge lays a patch over a section, which is the caller's own, as the sections in it need not be: sections are merged, everything else is put in its place, and null takes it away.
 func merge(into, patch *yaml.Node) error {
 	switch scalar(at(patch, directive)) {
 	case "", "merge":
@@ -305,6 +322,7 @@ func merge(into, patch *yaml.Node) error {
 				failed = errors.New(wordMismatch)
 				continue
 			}
+			into.Content[k+1] = shallow(into.Content[k+1])
 			failed = cmp.Or(failed, merge(into.Content[k+1], value))
 		case k >= 0 && into.Content[k+1].Kind != value.Kind && into.Content[k+1].Tag != "!!null":
 			failed = errors.New(wordMismatch)

@@ -226,6 +226,7 @@ func (d *doc) label(from *doc, options string) {
 	for _, section := range []string{"labels", "annotations"} {
 		d.add(pairs{section, from.pairs(options, section)})
 	}
+	d.weigh()
 }
 
 // generator is what an entry of configMapGenerator or secretGenerator makes, or the configuration of a plugin that does the same; nil: nothing.

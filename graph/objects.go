@@ -202,6 +202,9 @@ type Objects struct {
 
 // add reads a document into the list that it belongs to.
 func (o *Objects) add(t *Tree, d *doc) {
+	if t.hold(d.place.File, 3, 4*len(scalar(at(d.node, "spec", "path")))) { // which is kept as written, cleaned, and as a key
+		return
+	}
 	object := Object{
 		Place: d.place, APIVersion: d.text("apiVersion"), Kind: d.text("kind"),
 		Namespace: d.text("metadata", "namespace"), Name: d.text("metadata", "name"), Entry: d.by, patched: d.patched,

@@ -294,32 +294,15 @@ func (l *load) customize(docs []*doc, b *build, dir string, depth int) []*doc {
 func (l *load) transform(docs []*doc, b *build, dir string) {
 	l.patch(docs, dir, b.merges...)
 	l.patch(docs, dir, b.patches...)
-	if b.namespace+b.prefix+b.suffix != "" {
-		l.rename(docs, b)
-	}
-	for _, p := range b.metadata {
-		l.label(docs, p)
-	}
+	l.head(docs, b)
 	l.patch(docs, dir, b.later...)
 }
 
-// label adds labels or annotations.
-func (l *load) label(docs []*doc, p pairs) {
-	for i, d := range docs {
-		if l.walk.spent(1, d.head()+4*len(p.values)) {
-			return
-		}
-		docs[i] = d.copyHead()
-		docs[i].add(p)
-	}
-}
-
-// add adds labels or annotations to a copy.
+// add adds labels or annotations to a copy, which weighs more then.
 func (d *doc) add(p pairs) {
 	for _, key := range sortedKeys(p.values) {
 		d.put(p.values[key], p.section, key)
 	}
-	d.weigh()
 }
 
 // resource loads one entry of a list of resources: a file or a directory.
@@ -617,23 +600,43 @@ func mentions(n *yaml.Node, text string) bool {
 	return strings.Contains(n.Value, text) || slices.ContainsFunc(n.Content, func(c *yaml.Node) bool { return mentions(c, text) })
 }
 
-// rename sets namespace and name as a kustomization.yaml says.
-func (l *load) rename(docs []*doc, b *build) {
+// head sets namespace and name, and then labels and annotations, as a kustomization.yaml says.
+func (l *load) head(docs []*doc, b *build) {
+	renames, labels, added := b.namespace+b.prefix+b.suffix != "", 0, 0
+	for _, p := range b.metadata {
+		labels += len(p.values)
+	}
+	if !renames && labels == 0 {
+		return
+	}
 	for i, d := range docs {
 		name := scalar(at(d.node, "metadata", "name"))
-		if l.walk.spent(1, d.head()+8) || l.walk.tree.hold(b.place.File, 0, len(b.prefix)+len(name)+len(b.suffix)) {
+		if added = 0; renames && b.prefix+b.suffix != "" {
+			added = len(b.prefix) + len(name) + len(b.suffix)
+		}
+		if l.walk.spent(1+labels, d.head()+4+2*labels) || l.walk.tree.hold(b.place.File, 0, added) {
 			return
 		}
 		d = d.copyHead()
 		docs[i] = d
-		d.remember()
-		if b.namespace != "" {
-			d.put(b.namespace, "namespace")
+		if renames {
+			d.rename(b, name)
 		}
-		if b.prefix+b.suffix != "" && name != "" {
-			d.put(b.prefix+name+b.suffix, "name")
+		for _, p := range b.metadata {
+			d.add(p)
 		}
 		d.weigh()
+	}
+}
+
+// rename sets namespace and name of a copy.
+func (d *doc) rename(b *build, name string) {
+	d.remember()
+	if b.namespace != "" {
+		d.put(b.namespace, "namespace")
+	}
+	if b.prefix+b.suffix != "" && name != "" {
+		d.put(b.prefix+name+b.suffix, "name")
 	}
 }
 

@@ -44,7 +44,7 @@ const NodeBytes = 192
 type Limits [kinds]int64
 
 // defaults is far beyond what a repository of 20,000 files and 500 entry points takes, and, with what Go keeps beside it, within 512 MiB and 30 seconds.
-var defaults = Limits{Bytes: 96 << 20, Nodes: 1_000_000, Steps: 2_000_000, Files: 500_000, Depth: 50, Time: int64(30 * time.Second)}
+var defaults = Limits{Bytes: 64 << 20, Nodes: 1_500_000, Steps: 2_000_000, Files: 500_000, Depth: 50, Time: int64(30 * time.Second)}
 
 // Error is the end of a run at a bound.
 type Error struct {
@@ -172,9 +172,9 @@ type Reading struct {
 
 // String is how near to its bound a run came, such as "12,400 of 500,000 files and directories".
 func (r Reading) String() string {
-	used, of := amount(r.Kind, r.Used), amount(r.Kind, r.Limit)
-	if number, unit, found := strings.Cut(of, " "); found && r.Kind != Bytes {
-		return strings.TrimSuffix(used, " "+unit) + " of " + number + " " + unit
+	used, of := strings.TrimSuffix(amount(r.Kind, r.Used), " of text"), amount(r.Kind, r.Limit)
+	if _, unit, found := strings.Cut(of, " "); found {
+		used = strings.TrimSuffix(used, " "+unit)
 	}
 	return used + " of " + of
 }

@@ -74,7 +74,7 @@ func TestGive(t *testing.T) {
 	if m.Held() != 0 {
 		t.Errorf("%d are held", m.Held())
 	}
-	want := []string{"0 KiB of text of 0 KiB of text", "8 of 10 nodes of YAML", "0 of 2,000,000 steps", "0 of 500,000 files and directories", "7 of 50 levels deep"}
+	want := []string{"0 KiB of 0 KiB of text", "8 of 10 nodes of YAML", "0 of 2,000,000 steps", "0 of 500,000 files and directories", "7 of 50 levels deep"}
 	for i, r := range m.Readings()[:len(want)] {
 		if r.String() != want[i] {
 			t.Errorf("%s, want %s", r, want[i])

@@ -40,7 +40,7 @@ const (
 // newCheckCommand makes `sluice check [DIR]`: what is wrong with a repository's file.
 func newCheckCommand(e *env) *cobra.Command {
 	var file string
-	var asJSON bool
+	var asJSON, verbose bool
 	cmd := &cobra.Command{
 		Use:   "check [DIR]",
 		Short: "validate " + config.File + " against the tree of DIR (default: the current directory)",
@@ -59,11 +59,17 @@ func newCheckCommand(e *env) *cobra.Command {
 			if err := e.showCheck(c, asJSON); err != nil {
 				return err
 			}
+			if verbose {
+				for _, r := range e.meter.Readings() {
+					fmt.Fprintln(e.stderr, "took "+r.String())
+				}
+			}
 			return c.answer()
 		},
 	}
 	cmd.Flags().StringVar(&file, "file", "", fileUsage+", instead of DIR/"+config.File)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&verbose, "verbose", false, "say on stderr how near the tree is to each bound")
 	return e.metered(cmd)
 }
 

@@ -14,8 +14,8 @@ import (
 // runTime is how long a command on a tree may take, unless its caller says otherwise.
 const runTime = 30 * time.Second
 
-// runMemory is from how much memory on Go takes more time to free it: the half of 512 MiB that child processes leave.
-const runMemory = 224 << 20
+// runMemory is from how much memory on Go takes more time to free it: the part of 512 MiB that child processes leave.
+const runMemory = 256 << 20
 
 // metered gives each run of a command on a tree a meter, whose end is the command's.
 func (e *env) metered(cmd *cobra.Command) *cobra.Command {
