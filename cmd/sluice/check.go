@@ -148,12 +148,17 @@ func (e *env) look(ctx context.Context, s surroundings) ([]config.Finding, *tree
 		if s.policy.Consistency.Moves != config.LevelOff {
 			in.Notes = append(in.Notes, e.proposed(ctx, s.dir, s.policy)...)
 		}
-		s.policy = s.policy.With(g)
+		if err == nil {
+			s.policy = s.policy.With(g)
+		}
 	}
 	if err != nil {
 		in.Notes = append(in.Notes, config.Note{Level: config.LevelHold, Code: codeNoGraph, Message: err.Error()})
 	}
-	findings := append(config.Check(s.policy, s.data, in), suspendInGit(ctx, s.policy, read.clusters)...)
+	findings := config.Check(s.policy, s.data, in)
+	if err == nil {
+		findings = append(findings, suspendInGit(ctx, s.policy, read.clusters)...)
+	}
 	tree.Shares = s.policy.Shares(paths)
 	for _, s := range tree.Shares {
 		tree.Files += s.Files
