@@ -92,6 +92,8 @@ type Meter struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	began  time.Time
+	late   *time.Timer // nil: there is no end of time
+	time   atomic.Int64
 	limits Limits
 	used   [kinds]atomic.Int64
 	most   [kinds]atomic.Int64
@@ -107,14 +109,32 @@ func New(ctx context.Context, l Limits) *Meter {
 	m := &Meter{began: time.Now(), limits: l}
 	m.ctx, m.cancel = context.WithCancelCause(ctx)
 	if l[Time] > 0 {
-		late := time.AfterFunc(time.Duration(l[Time]), func() { m.cancel(&Error{Kind: Time, Limit: l[Time]}) })
-		context.AfterFunc(m.ctx, func() { late.Stop() })
+		m.late = time.AfterFunc(time.Duration(l[Time]), func() { m.cancel(&Error{Kind: Time, Limit: m.time.Load()}) })
+		context.AfterFunc(m.ctx, func() { m.late.Stop() })
 	}
+	m.time.Store(l[Time])
 	return m
 }
 
 // Unhurried is a run of its own with the default bounds, which takes the time that it takes.
 func Unhurried() *Meter { return New(context.Background(), Limits{Time: -1}) }
+
+// maxExtended is how many times as long a run may become.
+const maxExtended = 4
+
+// Extend gives a run more time for what was done well: many that are honest take long together, and one that takes long alone gets none.
+func (m *Meter) Extend(d time.Duration) {
+	if m.late == nil || m.time.Load()+int64(d) > maxExtended*m.limits[Time] || m.Err() != nil {
+		return
+	}
+	m.late.Reset(time.Duration(m.time.Add(int64(d))) - time.Since(m.began))
+}
+
+// Drop says that nothing is held any more of what was.
+func (m *Meter) Drop() {
+	m.used[Bytes].Store(0)
+	m.used[Nodes].Store(0)
+}
 
 // Close ends the run, and frees what it holds of its context.
 func (m *Meter) Close() { m.cancel(context.Canceled) }
@@ -184,7 +204,7 @@ func (m *Meter) Readings() []Reading {
 	var out []Reading
 	for k := range kinds {
 		if used := m.most[k].Load(); k == Time {
-			out = append(out, Reading{k, int64(time.Since(m.began)), m.limits[k]})
+			out = append(out, Reading{k, int64(time.Since(m.began)), m.time.Load()})
 		} else {
 			out = append(out, Reading{k, used, m.limits[k]})
 		}

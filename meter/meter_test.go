@@ -68,6 +68,8 @@ func TestGive(t *testing.T) {
 		m.Give(meter.Bytes, 40)
 		m.Give(meter.Bytes, 10)
 	}
+	_ = m.Take(meter.Bytes, 50, "")
+	m.Drop()
 	if err := m.Reach(meter.Depth, 7, ""); err != nil || m.Reach(meter.Depth, 3, "") != nil {
 		t.Error(err)
 	}
@@ -90,9 +92,23 @@ func TestTime(t *testing.T) {
 		if err := m.Take(meter.Steps, 1, "a"); err != nil {
 			t.Error(err)
 		}
-		time.Sleep(2)
+		m.Extend(time.Second)
+		time.Sleep(time.Second)
+		if err := m.Take(meter.Steps, 1, "a"); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(2 * time.Nanosecond)
 		synctest.Wait()
-		if err := m.Take(meter.Steps, 1, "a"); text(err) != "more than 30s" {
+		if err := m.Take(meter.Steps, 1, "a"); text(err) != "more than 31s" {
+			t.Error(err)
+		}
+		m = meter.New(t.Context(), meter.Limits{meter.Time: int64(time.Second)})
+		for range 10 {
+			m.Extend(time.Second)
+		}
+		time.Sleep(4*time.Second + 1)
+		synctest.Wait()
+		if err := m.Take(meter.Steps, 1, "a"); text(err) != "more than 4s" {
 			t.Error(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())

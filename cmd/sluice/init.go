@@ -124,6 +124,7 @@ func (e *env) draft(ctx context.Context, dir string) (initView, error) {
 	if slices.ContainsFunc(draft.Findings, isError) {
 		return initView{Clusters: draft.Clusters, Notes: draft.Notes, Findings: draft.Findings}, nil
 	}
+	e.meter.Drop() // look reads the tree anew
 	more, shares := e.look(ctx, surroundings{draft.Policy, draft.File, dir})
 	return initView{
 		Text: string(draft.File), Clusters: draft.Clusters, Notes: append([]string{}, draft.Notes...),
