@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -231,7 +232,14 @@ func TestShared(t *testing.T) {
 		memory int64
 		want   string
 	}{"enough for one": {2 * childMemory, ""}, "too little for one": {childMemory, wordMemory}} {
-		results, err := Run(t.Context(), command(), tree, all(t, tree), []Entry{{Path: "app"}, {Path: "good"}}, Limits{Memory: c.memory})
+		var said []string // one that is built again alone is one all the same
+		results, err := Job{
+			Command: command(), Tree: tree, Files: all(t, tree), Entries: []Entry{{Path: "app"}, {Path: "good"}}, Limits: Limits{Memory: c.memory},
+			Progress: func(done, all int) { said = append(said, fmt.Sprintf("%d/%d", done, all)) },
+		}.Run(t.Context())
+		if want := []string{"0/2", "1/2", "2/2"}; !slices.Equal(said, want) {
+			t.Errorf("%s: progress is %q, want %q", name, said, want)
+		}
 		if err != nil || results[0].Err != c.want || results[1].Err != "" {
 			t.Errorf("%s: %v %.200s %s", name, err, lines(results[0]), lines(results[1]))
 		}

@@ -86,6 +86,7 @@ type run struct {
 
 	mu      sync.Mutex
 	done    int
+	all     int // that are not kept
 	answers *answers // nil: nothing is kept
 }
 
@@ -188,6 +189,7 @@ func (r *run) build(ctx context.Context) error {
 	if len(r.queue) == 0 {
 		return ctx.Err()
 	}
+	r.all = len(r.queue)
 	r.progress()
 	within, cancel := context.WithTimeout(ctx, r.Limits.All)
 	defer cancel()
@@ -259,7 +261,7 @@ func (r *run) finish(t *task) {
 
 func (r *run) progress() {
 	if r.Progress != nil {
-		r.Progress(r.done, len(r.queue))
+		r.Progress(r.done, r.all)
 	}
 }
 
