@@ -86,7 +86,7 @@ type run struct {
 
 	mu      sync.Mutex
 	done    int
-	all     int // that are not kept
+	all     int      // that are not kept
 	answers *answers // nil: nothing is kept
 }
 
