@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -48,19 +49,30 @@ func YAML(s string) string {
 }
 
 // Quote is YAML that is always in quotes: Go's escapes are YAML's.
-func Quote(s string) string { return strconv.Quote(s) }
+func Quote(s string) string { return Quoted(strconv.Quote(s)) }
 
 // Quoted is YAML in which what does not show stands between double quotes, with that escaped.
 func Quoted(yaml string) string {
 	var out strings.Builder
 	for _, r := range yaml {
-		if r == '\n' || strconv.IsPrint(r) {
+		switch {
+		case r == '\n' || shows(r):
 			out.WriteRune(r)
-		} else {
+		case strconv.IsPrint(r) && r > 0xffff:
+			fmt.Fprintf(&out, `\U%08x`, r)
+		case strconv.IsPrint(r):
+			fmt.Fprintf(&out, `\u%04x`, r)
+		default:
 			out.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
 		}
 	}
 	return out.String()
+}
+
+// shows reports whether a character is seen: what Go takes for a graphic one may be blank all the same, and tell two names apart that look alike.
+func shows(r rune) bool {
+	const blank, emoji = '\u2800', '\ufe0f' // what makes an emoji of a sign changes what is seen
+	return strconv.IsPrint(r) && r != blank && (r == emoji || !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector))
 }
 
 // Writer is what a command prints to. It hands on whole lines; what is left without an end [Writer.Close] does. It is for several goroutines.
@@ -150,7 +162,7 @@ func (l line) rune(out *bytes.Buffer, p []byte, r rune, n int, begins bool) {
 		out.WriteRune(r)
 	case begins && bytes.HasPrefix(p, []byte("::")), r == '#' && command.Match(p):
 		fmt.Fprintf(out, `\u%04x`, r)
-	case strconv.IsPrint(r):
+	case shows(r):
 		out.WriteRune(r)
 	case strings.ContainsRune("\n\r\t", r):
 		out.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))

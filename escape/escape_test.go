@@ -23,7 +23,8 @@ func TestWriter(t *testing.T) {
 		"a\r::warning::b":                               `a\r::warning::b`,
 		"a\u202eb\u0085\u2028\x7f\x1b[2J\U000e0001\xff": `a\u202eb\u0085\u2028\u007f\u001b[2J\udb40\udc01\xff`,
 		"\x1b[32mé … ←\x1b[0m":                          "\x1b[32mé … ←" + `\u001b[0m`,
-		"":                                              "",
+		"a\u3164b\u115f\u2800\u034f\U000e0141 ⚠\ufe0f":  `a\u3164b\u115f\u2800\u034f\udb40\udd41 ⚠` + "\ufe0f",
+		"": "",
 	} {
 		for _, step := range []int{1, 2, 1000} {
 			var out bytes.Buffer
@@ -37,6 +38,9 @@ func TestWriter(t *testing.T) {
 				t.Errorf("%q by %d: %v, %q, want %q", text, step, err, out.String(), want)
 			}
 		}
+	}
+	if got := Quote("a\u3164\U000e0141"); got != `"a\u3164\U000e0141"` {
+		t.Errorf("%q", got)
 	}
 	if got := Text("a\n::b\tc"); got != `a\n::b\tc` {
 		t.Errorf("%q", got)
