@@ -3,7 +3,7 @@ package config
 import (
 	"time"
 
-	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/flux/graph"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/window"
 )

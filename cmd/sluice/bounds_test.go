@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/flux/graph"
 )
 
 // boundedFile is rules by which one Flux Kustomization is windowed, and what nobody is known to read is ignored.

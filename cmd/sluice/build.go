@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/sluicegate/sluice/build"
+	"github.com/sluicegate/sluice/flux/build"
 )
 
 // newBuildCommand makes `sluice build`: the child process in which others build. Nobody calls it by hand.

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sluicegate/sluice/build"
-	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/flux/build"
+	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/reach"
 	"github.com/sluicegate/sluice/meter"
-	"github.com/sluicegate/sluice/reach"
 )
 
 // builds is what a command builds entry points with; that of no fields keeps nothing and shows nothing.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/build"
+	"github.com/sluicegate/sluice/flux/build"
 	"github.com/sluicegate/sluice/internal/fluxtrees"
 )
 

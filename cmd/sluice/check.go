@@ -19,8 +19,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/flux/reach"
 	"github.com/sluicegate/sluice/gitremote"
-	"github.com/sluicegate/sluice/reach"
 )
 
 // maxTreeFiles bounds the tree that check looks at. Beyond it the rules are not compared with the tree, and a warning says so.

@@ -16,10 +16,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/flux/reach"
 	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/reach"
 	"github.com/sluicegate/sluice/report"
 )
 

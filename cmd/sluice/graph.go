@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/config"
-	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/reach"
 	"github.com/sluicegate/sluice/layout"
-	"github.com/sluicegate/sluice/reach"
 )
 
 const graphHelp = `Shows what Flux reads of the repository in DIR (default: the current directory): the clusters and how each was found, the entry points of each

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/flux/graph"
 )
 
 // dot prints the graph for Graphviz: clusters with their entry points, and the files that those read. Arrows go from what reads to what is

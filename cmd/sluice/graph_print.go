@@ -9,7 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/sluicegate/sluice/reach"
+	"github.com/sluicegate/sluice/flux/reach"
 )
 
 // maxUnreachedLines bounds what is listed of the files that nobody reads; the sum is of all.

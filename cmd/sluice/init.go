@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/config"
-	"github.com/sluicegate/sluice/survey"
+	"github.com/sluicegate/sluice/flux/survey"
 )
 
 const initHelp = `Looks at the repository in DIR (default: the current directory) and writes its first ` + config.File + `.

@@ -20,9 +20,9 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"github.com/sluicegate/sluice/build"
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/escape"
+	"github.com/sluicegate/sluice/flux/build"
 	"github.com/sluicegate/sluice/meter"
 )
 

@@ -7,10 +7,10 @@ import (
 	"io/fs"
 
 	"github.com/sluicegate/sluice/config"
-	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/reach"
 	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/reach"
 )
 
 // treeGraph is what the reference graph of one tree says.

@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/reach"
+	"github.com/sluicegate/sluice/flux/render"
 	"github.com/sluicegate/sluice/gitremote"
-	"github.com/sluicegate/sluice/graph"
-	"github.com/sluicegate/sluice/reach"
-	"github.com/sluicegate/sluice/render"
 )
 
 const renderSuspendHelp = `Prints for each cluster of DIR (default: the current directory) what runs "sluice suspend" there, so that the cluster holds its windows

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/flux/suspend"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/report"
-	"github.com/sluicegate/sluice/suspend"
 )
 
 const (

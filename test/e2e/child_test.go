@@ -4,8 +4,8 @@ import (
 	"os/exec"
 	"testing"
 
-	builds "github.com/sluicegate/sluice/build"
-	"github.com/sluicegate/sluice/graph"
+	builds "github.com/sluicegate/sluice/flux/build"
+	"github.com/sluicegate/sluice/flux/graph"
 	"github.com/sluicegate/sluice/internal/fluxtrees"
 )
 

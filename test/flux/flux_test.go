@@ -13,9 +13,9 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	deploy "github.com/sluicegate/sluice/deploy/flux"
-	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/reach"
 	"github.com/sluicegate/sluice/layout"
-	"github.com/sluicegate/sluice/reach"
 )
 
 // cluster is the sample's Flux objects by kind and name.

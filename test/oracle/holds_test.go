@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/flux/reach"
 	"github.com/sluicegate/sluice/layout"
-	"github.com/sluicegate/sluice/reach"
 )
 
 // mainBranch is what pull requests go into.

@@ -13,11 +13,11 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/sluicegate/sluice/build"
 	"github.com/sluicegate/sluice/config"
-	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/flux/build"
+	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/reach"
 	"github.com/sluicegate/sluice/layout"
-	"github.com/sluicegate/sluice/reach"
 )
 
 // checked is a tree as sluice sees it.

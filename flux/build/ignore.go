@@ -1,0 +1,33 @@
+package build
+
+import (
+	"path"
+	"slices"
+
+	"github.com/sluicegate/sluice/flux/graph"
+)
+
+// ignored is what the source of an entry leaves out of its directory and those above, and of some below.
+func (l *lookup) ignored(e Entry, below []string) graph.Ignores {
+	dirs := []string{clean(e.Path)}
+	for dirs[0] != "." {
+		dirs = slices.Insert(dirs, 0, path.Dir(dirs[0]))
+	}
+	out := graph.NewIgnores()
+	for _, dir := range append(dirs, below...) {
+		text, _ := l.text(path.Join(dir, graph.SourceIgnore))
+		out = out.Add(string(text), dir)
+	}
+	return out.Add(e.Ignore, ".")
+}
+
+// below is the directories below one.
+func (l *lookup) below(dir string, depth int) []string {
+	var out []string
+	for _, name := range l.list(dir) {
+		if l.directory(name) && depth < graph.MaxDepth {
+			out = append(append(out, name), l.below(name, depth+1)...)
+		}
+	}
+	return out
+}

@@ -1,0 +1,192 @@
+package graph_test
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/internal/race"
+	"github.com/sluicegate/sluice/meter"
+)
+
+// hostile draws a tree of one kind: so many of something, each so long.
+func hostile(kind, many, long int) map[string]string {
+	out := map[string]string{"k/kustomization.yaml": "resources: [../u0]\n"}
+	unit := func(i int, text string) { out[fmt.Sprintf("u%d/kustomization.yaml", i)] = text }
+	word := strings.Repeat("x", max(1, long))
+	switch kind % 7 {
+	case 0: // names that prefixes make longer and longer
+		for i := range many % 48 {
+			unit(i, fmt.Sprintf("namePrefix: %s-\nresources: [../u%d]\n", word, i+1))
+		}
+		unit(many%48, "resources: [j.yaml]\n")
+		out[fmt.Sprintf("u%d/j.yaml", many%48)] = strings.Repeat("---\n"+job, 20)
+	case 1: // operations that copy what they copied
+		ops := "- {op: add, path: /spec/x, value: [" + strings.Repeat("[], ", long) + "[]]}\n"
+		for i := range many {
+			ops += fmt.Sprintf("- {op: copy, from: /spec/x, path: /spec/y%d}\n", i)
+		}
+		unit(0, "resources: [../j.yaml]\npatches: [{target: {kind: CronJob}, path: p.txt}]\n")
+		out["u0/p.txt"], out["j.yaml"] = ops, strings.Repeat("---\n"+job, 10)
+	case 2: // documents of little text and many nodes, for many
+		list := "resources: ["
+		for i := range many {
+			list += fmt.Sprintf("../u%d, ", i+1)
+			unit(i+1, fmt.Sprintf("namePrefix: a%d-\ncommonLabels: {a: b}\npatches: [{target: {kind: CronJob}, patch: '{spec: {a: %d}}'}]\nresources: [../j.yaml]\n", i, i))
+		}
+		unit(0, list+"]\n")
+		out["j.yaml"] = job + "x: [" + strings.Repeat("[], ", long) + "[]]\n"
+	case 3: // directories within each other
+		delete(out, "k/kustomization.yaml")
+		dir := "k"
+		for range many {
+			dir += "/" + word[:min(len(word), 20)]
+			out[dir+"/a.yaml"], out[dir+"/.sourceignore"] = job, "a\n"
+		}
+	case 4: // what leads back, and to two
+		for i := range many {
+			unit(i, fmt.Sprintf("namePrefix: a-\nresources: [../u%d, ../u%d, ../k]\n", i+1, (i*long+3)%(many+1)))
+		}
+		unit(many, "resources: [../j.yaml]\n")
+		out["j.yaml"] = job
+	case 5: // variables
+		for i := range many {
+			out[fmt.Sprintf("k/%d.yaml", i)] = fmt.Sprintf(entry, fmt.Sprint("e", i), strings.Repeat("${", long)+strings.Repeat("${a}", long))
+		}
+		delete(out, "k/kustomization.yaml")
+	case 6: // entry points that all read the same
+		delete(out, "k/kustomization.yaml")
+		for i := range many {
+			out[fmt.Sprintf("k/%d.yaml", i)] = fmt.Sprintf(entry, fmt.Sprint("e", i), "b")
+			out[fmt.Sprintf("b/%d.yaml", i)] = job + "# " + word + "\n"
+		}
+	}
+	return out
+}
+
+// grows is by how many bytes the process grows while a tree is read and its clusters are found, and what the run's meter says of that.
+func grows(t *testing.T, tree fstest.MapFS) (grown int64, m *meter.Meter) {
+	var before, after runtime.MemStats
+	m = meter.New(t.Context(), meter.Limits{meter.Nodes: 300_000, meter.Bytes: 16 << 20, meter.Steps: 300_000})
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	g := readBy(t, m, tree)
+	found := g.Clusters([]graph.Root{{Name: "k", Path: "k"}})
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(g)
+	runtime.KeepAlive(found)
+	return int64(after.HeapAlloc) - int64(before.HeapAlloc), m
+}
+
+// slack is what a process grows by whatever it reads.
+const slack = 4 << 20
+
+// TestCosts: what a hostile tree makes a process hold is no more than twice what its meter counts, and ends at a bound that names the place.
+func TestCosts(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector holds its own")
+	}
+	for name, c := range map[string]struct {
+		kind, many, long int
+		want             string // of the end; "": it ends well
+	}{
+		"long names":    {0, 47, 30_000, "u40/kustomization.yaml: more than 16 MiB of text"},
+		"few names":     {0, 3, 10, ""},
+		"copies":        {1, 40, 3000, "u0/p.txt: more than 300,000 nodes of YAML"},
+		"few copies":    {1, 3, 10, ""},
+		"many nodes":    {2, 1000, 20_000, "u196/kustomization.yaml: more than 300,000 nodes of YAML"},
+		"deep":          {3, 400, 20, ""},
+		"cycles":        {4, 45, 7, ""},
+		"variables":     {5, 60, 40_000, "k/10.yaml: more than 16 MiB of text"},
+		"the same":      {6, 400, 100, "b/99.yaml: more than 300,000 nodes of YAML"},
+		"a few entries": {6, 20, 100, ""},
+	} {
+		grown, m := grows(t, files(hostile(c.kind, c.many, c.long)))
+		got := ""
+		if err := m.Err(); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		if most := 2*m.Held() + slack; grown > most {
+			t.Errorf("%s: it grew by %d bytes, and %d are counted", name, grown, m.Held())
+		}
+	}
+}
+
+// FuzzCosts: whatever tree is drawn, what the process holds is no more than twice what is counted.
+func FuzzCosts(f *testing.F) {
+	for kind := range 7 {
+		f.Add(kind, 10, 100, "patches: [{patch: '- {op: copy, from: /spec, path: /x}', target: {kind: CronJob}}]\n")
+	}
+	f.Fuzz(func(t *testing.T, kind, many, long int, more string) {
+		kind, many, long = kind&0xff, many&0xff, long&0x3fff
+		if len(more) > 4000 {
+			return
+		}
+		texts := hostile(kind, many, long)
+		texts["u0/kustomization.yaml"] += more
+		if grown, m := grows(t, files(texts)); grown > 2*m.Held()+slack {
+			t.Errorf("it grew by %d bytes, and %d are counted; %v", grown, m.Held(), m.Err())
+		}
+	})
+}
+
+// TestHonest: a repository of 20,000 files and 500 entry points, larger than any public one, is far from each bound.
+func TestHonest(t *testing.T) {
+	if race.Enabled {
+		t.Skip("too slow with the race detector")
+	}
+	kinds := []string{"apps/v1 Deployment", "v1 Service", "v1 ConfigMap", "helm.toolkit.fluxcd.io/v2 HelmRelease", "networking.k8s.io/v1 Ingress", "v1 ServiceAccount", "v1 Secret", "batch/v1 CronJob"}
+	texts := map[string]string{}
+	object := func(file string, i int) {
+		api, kind, _ := strings.Cut(kinds[i%len(kinds)], " ")
+		texts[file] = fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: r%d, labels: {app: a}}\nspec:\n  values:\n%s", api, kind, i, strings.Repeat("    - {a: b, c: [d, e]}\n", 20))
+		switch api {
+		case "batch/v1":
+			texts[file] = strings.Replace(job, "name: open-window", fmt.Sprintf("name: r%d", i), 1) + "x: [a, {b: c, d: e}, {f: [g, h, i]}, {j: {k: l, m: n}}]\n"
+		case "v1":
+			texts[file] = fmt.Sprintf("apiVersion: v1\nkind: %s\nmetadata: {name: r%d}\ndata:\n", kind, i)
+			for key := range 10 {
+				texts[file] += fmt.Sprintf("  key%d: value\n", key)
+			}
+		}
+	}
+	for app := range 50 {
+		list := "resources:\n"
+		for i := range 30 {
+			object(fmt.Sprintf("apps/%d/base/%d.yaml", app, i), i)
+			list += fmt.Sprintf("- %d.yaml\n", i)
+		}
+		texts[fmt.Sprintf("apps/%d/base/kustomization.yaml", app)] = list
+		for c := range 10 {
+			dir := fmt.Sprintf("apps/%d/c%d", app, c)
+			list := "namespace: a\nlabels: [{pairs: {cluster: c}}]\npatches: [{target: {kind: CronJob}, patch: '{spec: {suspend: true}}'}]\nresources:\n- ../base\n"
+			for i := range 35 {
+				object(fmt.Sprintf("%s/%d.yaml", dir, i), i)
+				list += fmt.Sprintf("- %d.yaml\n", i)
+			}
+			texts[dir+"/kustomization.yaml"] = list
+			texts[fmt.Sprintf("clusters/c%d/a%d.yaml", c, app)] = fmt.Sprintf(entry, fmt.Sprint("a", app), dir)
+		}
+	}
+	m := meter.New(t.Context(), meter.Limits{meter.Time: -1})
+	g := readBy(t, m, files(texts))
+	entries := 0
+	for _, c := range g.Clusters(nil) {
+		entries += len(c.Kustomizations)
+	}
+	if len(texts) < 20_000 || entries != 500 || len(g.Problems) > 0 {
+		t.Fatalf("%d files, %d entry points, %v", len(texts), entries, g.Problems)
+	}
+	for _, r := range m.Readings() {
+		if t.Log(r); r.Limit > 0 && r.Used > r.Limit/3*2 {
+			t.Errorf("it takes %s", r)
+		}
+	}
+}

@@ -1,0 +1,384 @@
+package reach
+
+import (
+	"cmp"
+	"maps"
+	"path"
+	"slices"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/layout"
+)
+
+// Object is one object that an entry point makes.
+type Object struct {
+	Group, Kind, Namespace, Name string
+	File                         string // of the tree that it comes from; "": not known
+	Path, Source                 string // of a Flux Kustomization: its path, and its source as kind/namespace/name
+	Kept                         bool   // Flux does not delete it where it leaves an entry point
+}
+
+// id is what Kubernetes knows an object by.
+func (o Object) id() Object {
+	return Object{Group: o.Group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
+}
+
+// moving is what an object is known by that moves: of one that kustomize generates the name without the hash of what stands in it.
+func (o Object) moving() Object {
+	out := o.id()
+	if (o.Kind == "ConfigMap" || o.Kind == "Secret") && graph.IsBuild(o.File) {
+		out.Name = cmp.Or(graph.Unhashed(out.Name), out.Name)
+	}
+	return out
+}
+
+// Build is what an entry point makes.
+type Build struct {
+	Entry   graph.Entry
+	Objects []Object // of what needs something from elsewhere those that it makes without that
+	Err     string   // why it was not built; "": it was, unless the entry point is a guessed root, which is never built
+	Remote  bool     // Err says what it needs from elsewhere
+}
+
+// Move is an object that a change moves from one entry point to another of the same cluster. Where it would be away until a window opens, or both
+// would have it until then and one of them is live, windows hold it.
+type Move struct {
+	What     string // the object, or the last name of a file where it was not built
+	From, To graph.Entry
+	Left     string // the file in which it was; "": not known
+	Appears  string // the file in which it is then
+	Back     bool   // it comes to To before it leaves From: To is live, or From's branch brings the rest later
+	Within   bool   // both are live, or both windowed in one way
+	Kept     bool   // Flux does not delete it where it leaves From
+	Copied   bool   // From makes it, too
+
+	windows []layout.Release
+}
+
+// maxMoves is how many moves are looked at: what one change moves beyond is held by those before.
+const maxMoves = 1000
+
+// Change is a file that a change takes away, and one that it adds; of a renamed file both.
+type Change struct{ Left, Added string }
+
+// Affected is the entry points of the two trees of [New] that a change of these files may concern, before and after it. None, if nothing
+// can move or be added: of a cluster where windowed ones are among them or were there before, a live one must be among them, or one that reads
+// fewer files than before and one that reads more.
+func (g *Graph) Affected(files []string) (before, after []graph.Entry) {
+	if len(g.trees) < 2 {
+		return nil, nil
+	}
+	touched := g.touched(files)
+	live, held := map[string]bool{}, maps.Clone(g.layered)
+	pick := func(t tree) (out []graph.Entry) {
+		for _, e := range t.entries {
+			if touched[key(e.Entry)] && !e.elsewhere {
+				live[e.Cluster.Name] = live[e.Cluster.Name] || isLive(e.releases)
+				held[e.Cluster.Name] = held[e.Cluster.Name] || !isLive(e.releases)
+				out = append(out, e.Entry)
+			}
+		}
+		return out
+	}
+	before, after = pick(g.trees[0]), pick(g.trees[1])
+	shifted := g.shifted(touched)
+	never := func(e graph.Entry) bool {
+		return !held[e.Cluster.Name] || !live[e.Cluster.Name] && !shifted[e.Cluster.Name]
+	}
+	return slices.DeleteFunc(before, never), slices.DeleteFunc(after, never)
+}
+
+// shifted is the clusters where one of the entry points that a change concerns reads fewer files after it, and another one more.
+func (g *Graph) shifted(touched map[string]bool) map[string]bool {
+	reads := [2]map[string]map[string]bool{{}, {}} // by tree and entry point
+	cluster := map[string]string{}
+	for i, t := range g.trees[:2] {
+		for _, e := range t.entries {
+			if k := key(e.Entry); touched[k] && !e.elsewhere {
+				reads[i][k], cluster[k] = map[string]bool{}, e.Cluster.Name
+				for _, f := range e.Files() {
+					reads[i][k][f] = true
+				}
+			}
+		}
+	}
+	lacks := func(a, b map[string]bool) bool {
+		for f := range b {
+			if !a[f] {
+				return true
+			}
+		}
+		return false
+	}
+	fewer, more := map[string][]string{}, map[string][]string{}
+	for k, c := range cluster {
+		if lacks(reads[1][k], reads[0][k]) {
+			fewer[c] = append(fewer[c], k)
+		}
+		if lacks(reads[0][k], reads[1][k]) {
+			more[c] = append(more[c], k)
+		}
+	}
+	out := map[string]bool{}
+	for c, from := range fewer {
+		to := more[c]
+		out[c] = len(to) > 1 || len(to) == 1 && (len(from) > 1 || from[0] != to[0])
+	}
+	return out
+}
+
+// touched is the entry points that a change of these files may concern, by key.
+func (g *Graph) touched(files []string) map[string]bool {
+	changed := map[string]bool{}
+	for _, f := range files {
+		changed[f] = true
+	}
+	touched, digests := map[string]bool{}, map[string]string{}
+	for i, t := range g.trees[:2] {
+		for _, e := range t.entries {
+			k := key(e.Entry)
+			touched[k] = touched[k] || i == 1 && digests[k] != e.Digest() || slices.ContainsFunc(e.Files(), func(f string) bool { return changed[f] })
+			digests[k] = e.Digest()
+		}
+	}
+	return touched
+}
+
+// Windowed is the windowed entry points of the first tree, of the clusters where a live one makes what it did not make before.
+func (g *Graph) Windowed(before, after []Build) []graph.Entry {
+	before, after = g.live(before), g.live(after)
+	m := mover{was: made(before)}
+	in := map[string]bool{}
+	for _, all := range m.arrivals(before, after) {
+		for _, a := range all {
+			in[a.entry.Cluster.Name] = true
+		}
+	}
+	for _, e := range m.broken(before, after) {
+		in[e.Cluster.Name] = true
+	}
+	var out []graph.Entry
+	for _, e := range g.trees[0].entries {
+		if in[e.Cluster.Name] && !e.elsewhere && !isLive(e.releases) {
+			out = append(out, e.Entry)
+		}
+	}
+	return out
+}
+
+// live is what live entry points make.
+func (g *Graph) live(all []Build) []Build {
+	return slices.DeleteFunc(slices.Clone(all), func(b Build) bool { return !isLive(Release(g.policy, b.Entry)) })
+}
+
+// broken is entry points that cannot be built any more, or come new and cannot be built: what they make is not known.
+func (m *mover) broken(before, after []Build) (out []graph.Entry) {
+	for _, b := range after {
+		if b.Err != "" && (m.was[key(b.Entry)] != nil || !m.existed(before, b.Entry)) {
+			out = append(out, b.Entry)
+		}
+	}
+	return out
+}
+
+// Copies is what windowed entry points make and what a change adds to live ones: before and after is what these make.
+func (g *Graph) Copies(windowed, before, after []Build) []Move {
+	before, after = g.live(before), g.live(after)
+	m := mover{policy: g.policy, was: made(before), count: map[bool]int{}}
+	arrivals, broken := m.arrivals(before, after), m.broken(before, after)
+	for _, b := range windowed {
+		for _, e := range broken {
+			m.move(Move{What: wordUnknown, From: b.Entry, To: e})
+		}
+		for _, o := range b.Objects {
+			for _, a := range arrivals[o.id()] {
+				m.add(o, b.Entry, a.entry, a.file)
+			}
+		}
+	}
+	for i := range m.moves {
+		m.moves[i].Copied = true
+	}
+	return m.moves
+}
+
+// Moves is what a change moves between entry points of the clusters that have windowed ones: what was made before by one and not by the other, and
+// after the change the other way round. Between two of which one was not built and that do not have it at one time, a file that leaves the one
+// and appears in the other under the same last name counts. A deletion is no move.
+func (g *Graph) Moves(before, after []Build, changes []Change) []Move {
+	m := mover{policy: g.policy, was: made(before), is: made(after), count: map[bool]int{}}
+	m.byObject(before, after)
+	m.byName(before, after, changes)
+	return m.moves
+}
+
+// Hold holds the paths that moves change, by the windows of the entry point that is windowed.
+func (g *Graph) Hold(moves []Move) {
+	for _, m := range moves {
+		for entry, file := range map[graph.Entry]string{m.From: m.Left, m.To: m.Appears} {
+			files := []string{file}
+			for _, edge := range entry.Chain(file) {
+				files = append(files, edge.File)
+			}
+			if file == "" {
+				files = entry.Files() // fail closed
+			}
+			if m.Back && entry == m.To {
+				files = append(files, entry.Way()...)
+			}
+			for _, f := range files {
+				g.hold(f, m.windows, m.String())
+			}
+		}
+	}
+}
+
+// mover looks for moves.
+type mover struct {
+	policy  *config.Policy
+	was, is map[string]map[Object]bool // by entry point: what it makes
+	moves   []Move
+	count   map[bool]int // of moves, by whether they hold nothing: such take no room from the others
+}
+
+func made(all []Build) map[string]map[Object]bool {
+	out := map[string]map[Object]bool{}
+	for _, b := range all {
+		if b.Err != "" {
+			continue
+		}
+		objects := map[Object]bool{}
+		for _, o := range b.Objects {
+			objects[o.moving()] = true
+		}
+		out[key(b.Entry)] = objects
+	}
+	return out
+}
+
+// add adds a move of an object.
+func (m *mover) add(o Object, from, to graph.Entry, appears string) {
+	m.move(Move{What: o.String(), From: from, To: to, Left: o.File, Appears: appears, Kept: o.Kept})
+}
+
+// move adds a move, with the windows that hold it.
+func (m *mover) move(move Move) {
+	if move.From.Target() != move.To.Target() {
+		return
+	}
+	if k := move.From.Kustomization; k != nil && k.Keeps {
+		move.Kept = true
+	}
+	was, is := Release(m.policy, move.From), Release(m.policy, move.To)
+	away, back := direction(was, is)
+	move.Back, move.Within = back, !away && !back
+	switch {
+	case move.Within && key(move.From) == key(move.To):
+		return
+	case away:
+		move.windows = Windows(m.policy, is)
+	case back && isLive(is):
+		move.windows = Windows(m.policy, was)
+	}
+	free := len(move.windows) == 0
+	if m.count[free]++; m.count[free] <= maxMoves {
+		m.moves = append(m.moves, move)
+	}
+}
+
+// within reports whether both of two entry points are live, or both windowed in one way.
+func (m *mover) within(from, to graph.Entry) bool {
+	away, back := direction(Release(m.policy, from), Release(m.policy, to))
+	return !away && !back
+}
+
+// direction is what becomes of an object that moves between two releases. It is away where it leaves at the merge and comes back later: to what
+// is windowed from what is live, or to a branch from what reads the base itself. Where it comes at the merge and leaves later it comes back.
+func direction(was, is []layout.Release) (away, back bool) {
+	branches := func(rs []layout.Release) bool {
+		return slices.ContainsFunc(rs, func(r layout.Release) bool { _, ok := r.BranchGlob(); return ok })
+	}
+	away = isLive(was) && !isLive(is) || !branches(was) && branches(is)
+	back = !isLive(was) && isLive(is) || branches(was) && !branches(is)
+	return away, back
+}
+
+// arrival is an object that an entry point makes after the change and did not make before.
+type arrival struct {
+	entry graph.Entry
+	file  string
+}
+
+// arrivals is what entry points make after the change and did not make before, by object.
+func (m *mover) arrivals(before, after []Build) map[Object][]arrival {
+	arrivals := map[Object][]arrival{}
+	for _, b := range after {
+		old, known := m.was[key(b.Entry)]
+		for _, o := range b.Objects {
+			if id := o.moving(); b.Err == "" && (known || !m.existed(before, b.Entry)) && !old[id] {
+				arrivals[id] = append(arrivals[id], arrival{b.Entry, o.File})
+			}
+		}
+	}
+	return arrivals
+}
+
+func (m *mover) byObject(before, after []Build) {
+	arrivals := m.arrivals(before, after)
+	for _, b := range before {
+		left, known := m.is[key(b.Entry)]
+		if b.Err != "" || !known && m.existed(after, b.Entry) {
+			continue // it is not known what it makes
+		}
+		for _, o := range b.Objects {
+			if left[o.moving()] {
+				continue
+			}
+			for _, a := range arrivals[o.moving()] {
+				m.add(o, b.Entry, a.entry, a.file)
+			}
+		}
+	}
+}
+
+// existed reports whether an entry point is among those of a tree, built or not.
+func (m *mover) existed(all []Build, e graph.Entry) bool {
+	return slices.ContainsFunc(all, func(b Build) bool { return key(b.Entry) == key(e) })
+}
+
+// byName looks at the entry points that were not built, in one of the trees at least.
+func (m *mover) byName(before, after []Build, changes []Change) {
+	broken := func(e graph.Entry) bool {
+		unknown := func(b Build) bool { return b.Err != "" && key(b.Entry) == key(e) }
+		return slices.ContainsFunc(before, unknown) || slices.ContainsFunc(after, unknown)
+	}
+	added := map[string][]string{} // by the last name
+	for _, c := range changes {
+		if c.Added != "" && !graph.IsBuild(c.Added) {
+			added[path.Base(c.Added)] = append(added[path.Base(c.Added)], c.Added)
+		}
+	}
+	for _, c := range changes {
+		if c.Left == "" || graph.IsBuild(c.Left) {
+			continue
+		}
+		for _, from := range before {
+			if !reads(from.Entry, c.Left) {
+				continue
+			}
+			for _, to := range after {
+				for _, file := range added[path.Base(c.Left)] {
+					if !m.within(from.Entry, to.Entry) && (broken(from.Entry) || broken(to.Entry)) && reads(to.Entry, file) {
+						m.move(Move{What: path.Base(file), From: from.Entry, To: to.Entry, Left: c.Left, Appears: file})
+					}
+				}
+			}
+		}
+	}
+}
+
+func reads(e graph.Entry, file string) bool {
+	_, ok := slices.BinarySearch(e.Content(), file)
+	return ok
+}

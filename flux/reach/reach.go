@@ -1,0 +1,414 @@
+// Package reach says what the reference graph means for releases: what each path needs by what reads it, and where rules and graph
+// contradict each other.
+//
+// An entry point is a Flux Kustomization of a cluster, or the cluster's root. [Release] is what its files need: the windowed branch that
+// its source tracks, else what the file's entrypoints say, else live. A path needs what all of its readers need, in all clusters and in all
+// trees; and a file that one entry point applies and that changes what another one is or makes needs that other one's windows, never its
+// branch, because it is applied at once. [Graph] is that for one tree, or for those before and after a change; it is the references of a
+// [layout.Layout].
+//
+// The package is pure: what it is given was read and built by others. How it fails: closed, as far as package graph knows who reads a path. What
+// nobody is known to read is left to rules, preset and `unmatched`.
+package reach
+
+import (
+	"cmp"
+	"maps"
+	"path"
+	"slices"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/window"
+)
+
+// Graph is what reads which path, and what the readers need. It is immutable after [New] and [Graph.Hold], and implements [layout.References].
+type Graph struct {
+	policy  *config.Policy
+	trees   []tree
+	readers map[string][]Reader
+	holds   map[string]hold
+	changes []redefinition
+	layered map[string]bool // clusters with a windowed entry point in the first tree
+}
+
+// tree is the entry points of one tree.
+type tree struct {
+	entries    []known
+	leaves     []known // entry points that read nothing of this repository
+	influences []graph.Influence
+}
+
+// all is the entry points of a tree, wherever they read.
+func (t *tree) all() []known { return slices.Concat(t.entries, t.leaves) }
+
+// known is an entry point with what its files need.
+type known struct {
+	graph.Entry
+	releases  []layout.Release
+	elsewhere bool // it reads another branch, a fixed commit, or another repository
+}
+
+// Reader is why a path needs something: an entry point that reads it, or one that applies it and changes another one by it.
+type Reader struct {
+	Entry     graph.Entry
+	Influence *graph.Influence // nil: it is content of the entry point
+	Releases  []layout.Release // that it gives the path, sorted
+}
+
+// redefinition is a windowed entry point, or an object that it refers to, whose definition differs between two trees, with the files that lead to it.
+type redefinition struct {
+	hold
+	files map[string]bool
+}
+
+// hold is why a path needs windows whatever decides it.
+type hold struct {
+	windows []layout.Release
+	why     string
+}
+
+// New is the references of trees: of one, or of those before and after a change, in this order. Further trees add what reads a path there.
+func New(policy *config.Policy, trees ...[]graph.Cluster) *Graph {
+	g := &Graph{policy: policy, readers: map[string][]Reader{}, holds: map[string]hold{}, layered: map[string]bool{}}
+	for _, clusters := range trees {
+		g.add(clusters)
+	}
+	if len(g.trees) == 0 {
+		g.trees = []tree{{}} // nothing is read
+	}
+	for _, e := range g.trees[0].entries {
+		g.layered[e.Cluster.Name] = g.layered[e.Cluster.Name] || !isLive(e.releases)
+	}
+	for path, readers := range g.readers {
+		slices.SortStableFunc(readers, func(a, b Reader) int { return cmp.Compare(key(a.Entry), key(b.Entry)) })
+		g.readers[path] = slices.CompactFunc(readers, Reader.same)
+	}
+	if policy.Flux {
+		g.unread()
+	}
+	if policy.Flux && len(g.trees) > 1 {
+		g.redefined(&g.trees[0], &g.trees[1])
+		g.referred(&g.trees[0], &g.trees[1])
+	}
+	return g
+}
+
+// add adds what reads a path in one tree.
+func (g *Graph) add(clusters []graph.Cluster) {
+	t := tree{}
+	for i := range clusters {
+		c := &clusters[i]
+		for _, e := range c.Entries() {
+			t.entries = append(t.entries, known{e, Release(g.policy, e), OtherBranch(g.policy, e)})
+		}
+		for _, e := range c.Elsewhere() {
+			t.leaves = append(t.leaves, known{e, Release(g.policy, e), true})
+		}
+		t.influences = append(t.influences, c.Influences()...)
+	}
+	influenced := map[[2]string]bool{}
+	for i := range t.influences {
+		in := &t.influences[i]
+		influenced[[2]string{key(in.By), in.File}] = true
+		if by := Release(g.policy, in.By); !OtherBranch(g.policy, in.By) {
+			g.readers[in.File] = append(g.readers[in.File], Reader{in.By, in, g.influence(by, Release(g.policy, in.Of))})
+		}
+	}
+	for _, e := range t.entries {
+		if e.elsewhere {
+			continue
+		}
+		content := e.Content()
+		for _, file := range content {
+			g.readers[file] = append(g.readers[file], Reader{e.Entry, nil, e.releases})
+		}
+		for _, file := range e.Files() {
+			// A definition that changes no entry point that is known is what its reader makes of it.
+			if _, ok := slices.BinarySearch(content, file); !ok && !influenced[[2]string{key(e.Entry), file}] {
+				g.readers[file] = append(g.readers[file], Reader{e.Entry, nil, e.releases})
+			}
+		}
+	}
+	g.trees = append(g.trees, t)
+}
+
+// influence is what a file needs that one entry point applies and that changes another one. That this one is live adds nothing: the file comes as of the
+// first one.
+func (g *Graph) influence(by, of []layout.Release) []layout.Release {
+	if slices.Equal(by, of) || isLive(of) {
+		return by
+	}
+	return union(by, Windows(g.policy, of))
+}
+
+// Release is what the files of an entry point need, sorted.
+func Release(policy *config.Policy, e graph.Entry) []layout.Release {
+	var branches []layout.Release
+	for _, branch := range e.Branches() {
+		if windowed(policy, branch) {
+			branches = append(branches, layout.BranchRelease(layout.Literal(branch)))
+		}
+	}
+	if len(branches) > 0 {
+		return union(branches, nil)
+	}
+	for _, p := range policy.EntryPoints {
+		if p.Fits(e.Cluster.Name, names(e)...) {
+			return p.Releases
+		}
+	}
+	return []layout.Release{layout.Live}
+}
+
+// names is what an entry of entrypoints may call an entry point.
+func names(e graph.Entry) []string {
+	if k := e.Kustomization; k != nil && !k.Here {
+		return []string{k.Namespace + "/" + k.Name} // its path is no directory of this repository
+	} else if k != nil {
+		return []string{k.Namespace + "/" + k.Name, k.Path}
+	}
+	out := []string{e.Cluster.Path}
+	for _, k := range e.Cluster.Roots() {
+		out = append(out, k.Namespace+"/"+k.Name)
+	}
+	return out
+}
+
+func windowed(policy *config.Policy, branch string) bool {
+	return slices.ContainsFunc(policy.Branches, func(b config.Branch) bool { return b.Name == branch })
+}
+
+// OtherBranch reports whether an entry point is known to read another state of the repository than the one that is looked at: a fixed commit, or a branch
+// that is neither windowed, nor what windowed branches follow, nor the root's own. Where that is not known, it is one whose directory is not there.
+func OtherBranch(policy *config.Policy, e graph.Entry) bool {
+	if e.Pinned() {
+		return true
+	}
+	root, branches := e.Cluster.Branch, e.Branches()
+	known := func(branch string) bool {
+		return branch == root || windowed(policy, branch) || slices.ContainsFunc(policy.Branches, func(b config.Branch) bool { return b.From == branch })
+	}
+	if len(branches) == 0 || slices.ContainsFunc(branches, known) {
+		return false
+	}
+	if root == "" || e.Cluster.Doubtful {
+		return e.Kustomization != nil && !e.Cluster.Stands(e.Kustomization) && isLive(Release(policy, e))
+	}
+	return true
+}
+
+// Windows is the windows by which releases are held: those that they name, and those of their branches.
+func Windows(policy *config.Policy, releases []layout.Release) []layout.Release {
+	var out []layout.Release
+	for _, r := range releases {
+		if _, ok := r.BranchGlob(); !ok {
+			out = append(out, r)
+			continue
+		}
+		for _, b := range policy.Matching(r) {
+			out = append(out, layout.Release(b.Window))
+		}
+	}
+	return union(out, nil)
+}
+
+// union is what both ask for. live has no effect beside a window.
+func union(a, b []layout.Release) []layout.Release {
+	out := slices.Concat(a, b)
+	slices.Sort(out)
+	out = slices.Compact(out)
+	if slices.ContainsFunc(out, isWindow) {
+		out = slices.DeleteFunc(out, func(r layout.Release) bool { return r == layout.Live })
+	}
+	return out
+}
+
+func isWindow(r layout.Release) bool {
+	_, branch := r.BranchGlob()
+	return !branch && r != layout.Release(window.Live)
+}
+
+// isLive reports whether nothing holds what needs this.
+func isLive(releases []layout.Release) bool {
+	return !slices.ContainsFunc(releases, func(r layout.Release) bool { return r != layout.Live })
+}
+
+// key is an entry point, whichever tree it stands in.
+func key(e graph.Entry) string {
+	if e.Kustomization == nil {
+		return e.Cluster.Name + "\x00"
+	}
+	return e.Target() + "\x00" + e.Kustomization.Namespace + "/" + e.Kustomization.Name
+}
+
+// same reports whether two readers are one, in two trees or by two documents of a file.
+func (r Reader) same(o Reader) bool {
+	switch {
+	case key(r.Entry) != key(o.Entry) || !slices.Equal(r.Releases, o.Releases) || (r.Influence == nil) != (o.Influence == nil):
+		return false
+	case r.Influence == nil:
+		return true
+	}
+	return key(r.Influence.Of) == key(o.Influence.Of) && r.Influence.Why == o.Influence.Why
+}
+
+// Why is everything that reads a path, those that hold it first.
+func (g *Graph) Why(path string) []Reader {
+	out := slices.Clone(g.readers[path])
+	slices.SortStableFunc(out, func(a, b Reader) int { return cmp.Compare(order(a), order(b)) })
+	return out
+}
+
+func order(r Reader) int {
+	if isLive(r.Releases) {
+		return 1
+	}
+	return 0
+}
+
+// Entries is the entry points of the first tree that read it.
+func (g *Graph) Entries() []graph.Entry {
+	var out []graph.Entry
+	for _, e := range g.trees[0].entries {
+		if !e.elsewhere {
+			out = append(out, e.Entry)
+		}
+	}
+	return out
+}
+
+// Reads implements [layout.References].
+func (g *Graph) Reads(path string) (layout.Class, bool) {
+	readers := g.Why(path)
+	if len(readers) == 0 {
+		return layout.Class{}, false
+	}
+	var all []layout.Release
+	for _, r := range readers {
+		all = union(all, r.Releases)
+	}
+	return layout.Class{Releases: all, Rule: chainOf(path, readers)}, true
+}
+
+// Holds implements [layout.References].
+func (g *Graph) Holds(path string) (layout.Class, bool) {
+	h, ok := g.holds[path]
+	return layout.Class{Releases: h.windows, Rule: h.why}, ok
+}
+
+// hold adds windows to what a path needs, whatever decides it. The first reason is the one that is shown.
+func (g *Graph) hold(path string, windows []layout.Release, why string) {
+	windows = slices.DeleteFunc(slices.Clone(windows), func(r layout.Release) bool { return !isWindow(r) })
+	if path == "" || len(windows) == 0 {
+		return
+	}
+	h, ok := g.holds[path]
+	if !ok {
+		h.why = why
+	}
+	h.windows = union(h.windows, windows)
+	g.holds[path] = h
+}
+
+// redefined holds what leads to the definition of a windowed entry point that differs between two trees: it is made, changed or gone at once.
+func (g *Graph) redefined(before, after *tree) {
+	entries, digests := map[string][]known{}, map[string]*[2]string{}
+	for i, t := range []*tree{before, after} {
+		for _, e := range t.all() {
+			k := key(e.Entry)
+			if digests[k] == nil {
+				digests[k] = &[2]string{}
+			}
+			entries[k] = append(entries[k], e)
+			digests[k][i] += e.Digest()
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(entries)) {
+		both := entries[k]
+		if digests[k][0] == digests[k][1] {
+			continue
+		}
+		var windows []layout.Release
+		for _, e := range both {
+			windows = union(windows, Windows(g.policy, e.releases))
+		}
+		r := redefinition{hold{windows, wordRedefined(both[0].Entry)}, map[string]bool{}}
+		for _, e := range both {
+			r.leads(e.Way())
+			if root := digests[key(e.Root())]; root != nil && root[0] != root[1] {
+				r.leads(e.Root().Way())
+			}
+		}
+		g.redefine(r)
+	}
+}
+
+// addLists adds the lists of the directories that a file is in: one that comes new decides whether the file counts at all.
+func addLists(files map[string]bool, file string) {
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		for _, name := range graph.BuildNames() {
+			files[path.Join(dir, name)] = true
+		}
+		if dir == "." {
+			return
+		}
+	}
+}
+
+// HoldChanged holds all files of the change between the first two trees of [New] where it redefines a windowed entry point, and none of the files that
+// lead to the definition is among them: the root became another one, or it is not known why.
+func (g *Graph) HoldChanged(files []string) {
+	for _, r := range g.changes {
+		if !slices.ContainsFunc(files, func(f string) bool { return r.files[f] }) {
+			for _, f := range files {
+				g.hold(f, r.windows, r.why)
+			}
+		}
+	}
+}
+
+// unsure holds what an entry point reads where it is not known what it applies: by the windows of the cluster, and by all there are where these are
+// not known.
+func (g *Graph) unsure(e graph.Entry, windows []layout.Release) {
+	if len(e.Unsure()) == 0 {
+		return
+	}
+	if len(windows) == 0 {
+		for _, b := range g.policy.Branches {
+			windows = union(windows, []layout.Release{layout.Release(b.Window)})
+		}
+		for _, p := range g.policy.EntryPoints {
+			windows = union(windows, Windows(g.policy, p.Releases))
+		}
+	}
+	for _, file := range slices.Concat(e.Files(), e.Way()) {
+		g.hold(file, windows, wordUnsure(e))
+	}
+}
+
+// unread holds by the windows of a cluster what its entry points read and what may define anything there, because it was not read whole; and by those of
+// an entry point what says which of its files, and of those that lead to it, Flux leaves out. What is windowed and was not found may be in any of them.
+func (g *Graph) unread() {
+	lost := g.lost()
+	for _, t := range g.trees {
+		windows := map[string][]layout.Release{}
+		for _, e := range t.all() {
+			own := Windows(g.policy, e.releases)
+			if windows[e.Cluster.Name] = union(windows[e.Cluster.Name], lost); !slices.ContainsFunc(own, isWindow) {
+				continue
+			}
+			windows[e.Cluster.Name] = union(windows[e.Cluster.Name], own)
+			for _, file := range e.Ignores() {
+				g.hold(file, own, wordIgnores(e.Entry))
+			}
+		}
+		for _, e := range t.entries {
+			for _, file := range e.Unread() {
+				g.hold(file, windows[e.Cluster.Name], wordUnread(e.Entry))
+			}
+			g.unsure(e.Entry, windows[e.Cluster.Name])
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package reach
+
+import (
+	"slices"
+
+	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/layout"
+)
+
+// referred holds what leads to objects that windowed entry points refer to and that differ between two trees: they are made, changed or gone at once.
+func (g *Graph) referred(before, after *tree) {
+	var clusters [2]map[string]*graph.Cluster
+	for i, t := range []*tree{before, after} {
+		clusters[i] = map[string]*graph.Cluster{}
+		for _, e := range t.all() {
+			clusters[i][e.Cluster.Name] = e.Cluster
+		}
+	}
+	type referent struct {
+		of string
+		graph.Ref
+	}
+	seen := map[referent]bool{}
+	for _, e := range slices.Concat(before.all(), after.all()) {
+		windows := Windows(g.policy, e.releases)
+		if !slices.ContainsFunc(windows, isWindow) {
+			continue
+		}
+		for _, ref := range e.Refs() {
+			if to := (referent{key(e.Entry), ref}); !seen[to] {
+				seen[to] = true
+				g.differs(clusters, e.Entry, ref, windows)
+			}
+		}
+	}
+}
+
+// differs holds what leads to an object that an entry point refers to, if it differs between two trees.
+func (g *Graph) differs(clusters [2]map[string]*graph.Cluster, e graph.Entry, ref graph.Ref, windows []layout.Release) {
+	var there []graph.Entry
+	said := map[string]bool{}
+	for _, in := range clusters {
+		says := ""
+		if c := in[e.Cluster.Name]; c != nil {
+			there = append(there, graph.Entry{Cluster: c, Kustomization: e.Kustomization})
+			says = there[len(there)-1].Says(ref)
+		}
+		said[says] = true
+	}
+	if len(said) < 2 {
+		return
+	}
+	r := redefinition{hold{windows, wordReferent(ref, e)}, map[string]bool{}}
+	for _, at := range there {
+		r.leads(at.Leads(ref))
+	}
+	g.redefine(r)
+}
+
+// leads adds files that lead to what is redefined.
+func (r *redefinition) leads(files []string) {
+	for _, file := range files {
+		r.files[file] = true
+		addLists(r.files, file)
+	}
+}
+
+// redefine holds what leads to what is redefined.
+func (g *Graph) redefine(r redefinition) {
+	for file := range r.files {
+		g.hold(file, r.windows, r.why)
+	}
+	g.changes = append(g.changes, r)
+}

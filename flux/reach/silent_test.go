@@ -1,0 +1,192 @@
+package reach
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/internal/fluxtrees"
+)
+
+// TestNeverSilent: what the graph does not follow is held all the same, or an error of check.
+func TestNeverSilent(t *testing.T) {
+	const broken = "error" // of check, instead of a window
+	root := "-- clusters/prod/a.yaml --\n" + gitRepository("flux-system", "main") + ks("flux-system", "./clusters/prod", "flux-system")
+	listed := "-- apps/kustomization.yaml --\nresources: [a.yaml]\n-- apps/a.yaml --\n" + configMap + "-- apps/b.yaml --\n" + configMap
+	held := root + "-- clusters/prod/held.yaml --\n" + heldKs("./apps", "GitRepository", "own")
+	own := func(spec string) string {
+		return sourceObject("GitRepository", "own", "{"+fleet+", ref: {branch: main}"+spec+"}")
+	}
+	artifact := func(copies string) string {
+		return root + "-- clusters/prod/held.yaml --\n" + heldKs("./apps", "ExternalArtifact", "x") + object("source.extensions.fluxcd.io/v1beta1", "ArtifactGenerator", "g",
+			"{sources: [{alias: repo, kind: GitRepository, name: flux-system}], artifacts: [{name: x, copy: ["+copies+"]}]}")
+	}
+	modules := func(text string) string {
+		return held + own(", recurseSubmodules: true") + "-- apps/kustomization.yaml --\nresources: [../vendor/lib]\n-- .gitmodules --\n" + text
+	}
+	remote := func(kind string) string {
+		return held + own("") + "-- apps/r.yaml --\n" + object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{kubeConfig: {"+kind+": {name: far}}}") +
+			"-- clusters/prod/live.yaml --\n" + ks("live", "./live", "own") + "-- live/far.yaml --\n" + secret("far") + strings.Replace(secret("far"), "Secret", "ConfigMap", 1) +
+			"-- live/near.yaml --\n" + secret("near")
+	}
+	for name, c := range map[string]struct{ tree, file, want string }{
+		"spec.ignore":                   {held + own(", ignore: /apps/kustomization.yaml") + listed, "apps/b.yaml", "weekend"},
+		"spec.ignore of something else": {held + own(", ignore: \"/*\\n!/apps\\n\"") + listed, "apps/b.yaml", "-"},
+		"spec.ignore with a variable":   {held + own(", ignore: \"${X}\"") + listed, "apps/b.yaml", "weekend"},
+		"a source that is read later":   {held + "-- clusters/prod/more.yaml --\n" + ks("more", "./more", "flux-system") + "-- more/own.yaml --\n" + own(", ignore: kustomization.yaml") + listed, "apps/b.yaml", "weekend"},
+		".sourceignore":                 {held + own("") + listed + "-- .sourceignore --\nkustomization.yaml\n", "apps/b.yaml", "weekend"},
+		".sourceignore, above":          {held + own("") + listed + "-- apps/.sourceignore --\n/kustomization.yaml\n", "apps/b.yaml", "weekend"},
+		".sourceignore, beside":         {held + own("") + listed + "-- more/.sourceignore --\nkustomization.yaml\n", "apps/b.yaml", "-"},
+		".sourceignore, a lot":          {held + own("") + listed + "-- .sourceignore --\n" + strings.Repeat("x\n", 1001), "apps/b.yaml", "weekend"},
+		".sourceignore below":           {held + own("") + "-- apps/sub/kustomization.yaml --\nresources: [a.yaml]\n-- apps/sub/a.yaml --\n" + configMap + "-- apps/sub/b.yaml --\n" + configMap + "-- .sourceignore --\n/apps/*/kustomization.yaml\n", "apps/sub/b.yaml", "weekend"},
+		"sparseCheckout":                {held + own(", sparseCheckout: [apps/b]") + listed, "apps/b.yaml", "weekend"},
+		"sparseCheckout with all of it": {held + own(", sparseCheckout: [apps]") + listed, "apps/b.yaml", "-"},
+		"what a source that includes leaves out": {held + own(", ignore: kustomization.yaml, include: [{repository: {name: flux-system}, fromPath: lib, toPath: apps}]") +
+			strings.ReplaceAll(listed, "apps/", "lib/"), "lib/b.yaml", "weekend"},
+		"what lies where a source includes": {held + own(", include: [{repository: {name: flux-system}, fromPath: lib, toPath: apps/lib}]") + "-- apps/.sourceignore --\nkustomization.yaml\n" +
+			strings.ReplaceAll(listed, "apps/", "lib/"), "lib/b.yaml", "weekend"},
+		"an included source leaves out": {held + own(", include: [{repository: {name: lib}, fromPath: lib, toPath: apps}]") +
+			sourceObject("GitRepository", "lib", "{"+fleet+", ref: {branch: main}, ignore: kustomization.yaml}") + strings.ReplaceAll(listed, "apps/", "lib/"), "lib/b.yaml", "weekend"},
+		"exclude":                          {artifact(`{from: "@repo/apps/**", to: "@artifact/apps/", exclude: [kustomization.yaml]}`) + listed, "apps/b.yaml", "weekend"},
+		"a pattern":                        {artifact(`{from: "@repo/apps/*[ab].yaml", to: "@artifact/"}`) + listed, "apps/b.yaml", "weekend"},
+		"a pattern with all of it":         {artifact(`{from: "@repo/apps/**", to: "@artifact/apps/"}`) + listed, "apps/b.yaml", "-"},
+		"an escape in a pattern":           {artifact(`{from: "@repo/ap\\ps/*.yaml", to: "@artifact/"}`) + "-- apps/b.yaml --\n" + configMap, "apps/b.yaml", "weekend"},
+		"a file onto a directory":          {artifact(`{from: "@repo/apps/**", to: "@artifact/apps/"}, {from: "@repo/more/b.yaml", to: "@artifact/apps"}`) + listed + "-- more/b.yaml --\n" + configMap, "more/b.yaml", "-"},
+		"a file onto one without a list":   {artifact(`{from: "@repo/apps/**", to: "@artifact/apps/"}, {from: "@repo/more/b.yaml", to: "@artifact/apps"}`) + "-- apps/a.yaml --\n" + configMap + "-- more/b.yaml --\n" + configMap, "more/b.yaml", "weekend"},
+		"a list onto a directory":          {artifact(`{from: "@repo/apps/**", to: "@artifact/apps/"}, {from: "@repo/more/kustomization.yaml", to: "@artifact/apps"}`) + listed + "-- more/kustomization.yaml --\nresources: [b.yaml]\n", "apps/b.yaml", "weekend"},
+		"what lies below an exclude":       {artifact(`{from: "@repo/apps/**", to: "@artifact/apps/"}, {from: "@repo/more/**", to: "@artifact/apps/", exclude: [a.yaml]}`) + listed + "-- more/a.yaml --\n" + configMap, "apps/a.yaml", broken},
+		"what is merged":                   {artifact(`{from: "@repo/apps/**", to: "@artifact/apps/"}, {from: "@repo/more/a.yaml", to: "@artifact/apps/a.yaml", strategy: Merge}`) + listed + "-- more/a.yaml --\n" + configMap, "apps/a.yaml", broken},
+		"what is unpacked":                 {artifact(`{from: "@repo/apps/x.tgz", to: "@artifact/apps/", strategy: Extract}`) + "-- apps/x.tgz --\nx\n", "apps/x.tgz", broken},
+		"a name that Flux leaves out":      {held + own(", ignore: \"!.sops.yaml\"") + "-- apps/.sops.yaml --\n" + configMap, "apps/.sops.yaml", "weekend"},
+		"the same, of a live one":          {held + own(", ignore: \"!.sops.yaml\"") + "-- clusters/prod/live.yaml --\n" + ks("live", "./live", "own") + "-- live/.sops.yaml --\n" + configMap, "live/.sops.yaml", "weekend"},
+		"the same, left out":               {held + own("") + "-- apps/.sops.yaml --\n" + configMap, "apps/.sops.yaml", "-"},
+		"a directory that Flux leaves out": {held + own("") + "-- apps/.github/a.yaml --\n" + configMap + "-- .sourceignore --\n!.github/\n", "apps/.github/a.yaml", "weekend"},
+		"a file of that, in a list":        {held + own("") + "-- apps/kustomization.yaml --\nresources: [.github/a.yaml]\n-- apps/.github/a.yaml --\n" + configMap + "-- .sourceignore --\n!.github/\n", "apps/.github/a.yaml", "weekend"},
+		"the root's list":                  {strings.Replace(held, "main\"}}", "main\"}, ignore: /clusters/prod/kustomization.yaml}", 1) + own("") + "-- clusters/prod/kustomization.yaml --\nresources: [a.yaml]\n", "clusters/prod/held.yaml", "weekend"},
+		"the root's list, of a source alone": {strings.Replace(strings.Replace(held, "main\"}}", "main\"}, sparseCheckout: [clusters/prod/h]}", 1), ks("flux-system", "./clusters/prod", "flux-system"), "", 1) + own("") +
+			"-- clusters/prod/kustomization.yaml --\nresources: [a.yaml]\n", "clusters/prod/held.yaml", "weekend"},
+		"a submodule in quotes":          {modules("[submodule \"lib\"]\n\tpath = \"vendor/lib\" # lib\n\turl = x\n"), "vendor/lib", "weekend"},
+		"a submodule and a comment":      {modules("[submodule \"lib\"]\n\tpath = vendor/lib ; lib\n\turl = x\n"), "vendor/lib", "weekend"},
+		"a submodule in one line":        {modules("[submodule \"lib\"] path = vendor/lib\n"), "vendor/lib", broken},
+		"a submodule in parts":           {modules("[submodule \"lib\"]\n\tpath = vend\"or/l\"ib\n"), "vendor/lib", "weekend"},
+		"a release's kubeConfig":         {remote("secretRef"), "live/far.yaml", "weekend"},
+		"a kubeConfig of a ConfigMap":    {remote("configMapRef"), "live/far.yaml", "weekend"},
+		"beside a kubeConfig":            {remote("secretRef"), "live/near.yaml", "-"},
+		"a generator in any file":        {held + own("") + "-- apps/kustomization.yaml --\nresources: [https://example.com/x/y]\ngenerators: [gen.conf]\n-- apps/gen.conf --\napiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {name: g}\nfiles: [../files/data.txt]\n-- files/data.txt --\nx\n", "files/data.txt", "weekend"},
+		"a link to a .sourceignore":      {held + own("") + listed + "-- apps/.sourceignore --\n-> ../x\n-- x --\nkustomization.yaml\n", "x", broken},
+		"such a link itself":             {held + own("") + listed + "-- apps/.sourceignore --\n-> ../x\n", "apps/.sourceignore", "weekend"},
+		"what is beside such a link":     {held + own("") + listed + "-- .sourceignore --\n-> x\n", "apps/b.yaml", "weekend"},
+		"such a link elsewhere":          {held + own("") + listed + "-- docs/.sourceignore --\n-> ../x\n", "docs/.sourceignore", "-"},
+		"such a link, below":             {held + own("") + "-- apps/kustomization.yaml --\nresources: [sub/a.yaml]\n-- apps/sub/a.yaml --\n" + configMap + "-- apps/sub/.sourceignore --\n-> ../x\n", "apps/x", broken},
+		"submodules that cannot be read": {modules("[submodule \"lib\n\tpath = vendor/lib\n"), "vendor/lib", broken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := silent(t, c.tree, c.file); got != c.want {
+				t.Errorf("%s: %s, want %s", c.file, got, c.want)
+			}
+		})
+	}
+}
+
+// TestMadeElsewhere: what may make a ConfigMap or Secret that a windowed entry point refers to, and that stands in no file, waits with it.
+func TestMadeElsewhere(t *testing.T) {
+	root := "-- clusters/prod/a.yaml --\n" + gitRepository("flux-system", "main") + ks("flux-system", "./clusters/prod", "flux-system") + "-- apps/a.yaml --\n" + configMap
+	held := root + "-- clusters/prod/held.yaml --\n" + strings.Replace(heldKs("./apps", "GitRepository", "flux-system"), "spec: {", "spec: {postBuild: {substituteFrom: [{kind: ConfigMap, name: vars}]}, ", 1)
+	values := root + "-- clusters/prod/held.yaml --\n" + heldKs("./apps", "GitRepository", "flux-system") + "-- apps/r.yaml --\n" +
+		object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{chart: {spec: {chart: x, sourceRef: {kind: HelmRepository, name: x}}}, valuesFrom: [{kind: Secret, name: vars}]}")
+	list := func(text string) string {
+		return held + "-- clusters/prod/kustomization.yaml --\nresources: [a.yaml, held.yaml, src.yaml, other.yaml]\n" + text +
+			"-- clusters/prod/src.yaml --\n" + strings.Replace(configMap, "name: cm", "name: src, namespace: flux-system", 1) + "data: {X: y}\n-- clusters/prod/other.yaml --\n" + configMap
+	}
+	vars := "-- clusters/prod/vars.yaml --\n" + strings.Replace(configMap, "name: cm", "name: vars, namespace: flux-system", 1) + "data: {X: y}\n"
+	release := func(spec, chart string) string {
+		return "-- clusters/prod/live.yaml --\n" + ks("live", "./live", "flux-system") + "-- live/r.yaml --\n" +
+			object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "web", "{"+spec+"chart: {spec: {chart: ./charts/web, sourceRef: {kind: GitRepository, name: flux-system}}}}") +
+			"-- charts/web/Chart.yaml --\nname: web\n-- charts/web/templates/a.yaml --\n" + chart
+	}
+	sets := "-- clusters/prod/live.yaml --\n" + ks("live", "./live", "flux-system") + "-- live/set.yaml --\n" + object("fluxcd.controlplane.io/v1", "ResourceSet", "set", "{resources: []}")
+	operator := func(api, kind, name, spec string) string {
+		return "-- clusters/prod/live.yaml --\n" + ks("live", "./live", "flux-system") + "-- live/s.yaml --\n" + object(api, kind, name, spec)
+	}
+	replace := func(source string) string {
+		return "replacements: [{source: " + source + ", targets: [{select: {kind: ConfigMap, name: vars}, fieldPaths: [data.X]}]}]\n"
+	}
+	listed := func(text string) string {
+		return strings.Replace(list(text), "held.yaml,", "held.yaml, vars.yaml,", 1) + vars
+	}
+	const generator = "apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {name: vars, namespace: flux-system}\nenvs: [vars.env]\n"
+	for name, c := range map[string]struct{ tree, file, want string }{
+		"nothing":                         {held + "-- clusters/prod/other.yaml --\n" + configMap, "clusters/prod/other.yaml", "-"},
+		"a generator":                     {list("generators: [g.yaml]\n-- clusters/prod/g.yaml --\n" + generator + "-- clusters/prod/vars.env --\nX=y\n"), "clusters/prod/g.yaml", "weekend"},
+		"what a generator loads":          {list("generators: [g.yaml]\n-- clusters/prod/g.yaml --\n" + generator + "-- clusters/prod/vars.env --\nX=y\n"), "clusters/prod/vars.env", "weekend"},
+		"a generator in the list":         {list("generators:\n- |\n  " + strings.ReplaceAll(generator, "\n", "\n  ") + "\n-- clusters/prod/vars.env --\nX=y\n"), "clusters/prod/vars.env", "weekend"},
+		"another generator":               {list("generators: [g.yaml]\n-- clusters/prod/g.yaml --\n" + strings.Replace(generator, "name: vars", "name: other", 1) + "-- clusters/prod/vars.env --\nX=y\n"), "clusters/prod/vars.env", "-"},
+		"a chart":                         {held + release("", "kind: ConfigMap\n"), "charts/web/templates/a.yaml", "weekend"},
+		"a release of a chart":            {held + release("", "kind: ConfigMap\n"), "live/r.yaml", "weekend"},
+		"a chart, for values":             {values + release("", "kind: ConfigMap\n"), "charts/web/templates/a.yaml", "weekend"},
+		"a chart for another namespace":   {held + release("targetNamespace: web, ", "metadata: {namespace: \"{{ .Release.Namespace }}\"}\n"), "charts/web/templates/a.yaml", "-"},
+		"a chart for any namespace":       {held + release("targetNamespace: web, ", "metadata:\n  namespace: flux-system\n"), "charts/web/templates/a.yaml", "weekend"},
+		"a chart with objects as values":  {held + release("targetNamespace: web, values: {extra: [{kind: ConfigMap}]}, ", "x\n"), "live/r.yaml", "weekend"},
+		"a chart with values from others": {held + release("targetNamespace: web, valuesFrom: [{kind: ConfigMap, name: v}], ", "x\n") + "-- live/v.yaml --\n" + strings.Replace(configMap, "name: cm", "name: v, namespace: flux-system", 1), "live/v.yaml", "weekend"},
+		"a SealedSecret":                  {values + operator("bitnami.com/v1alpha1", "SealedSecret", "vars", "{encryptedData: {a: "+strings.Repeat("x", 300)+"}}"), "live/s.yaml", "weekend"},
+		"the template of a SealedSecret":  {values + operator("bitnami.com/v1alpha1", "SealedSecret", "s", "{template: {metadata: {name: vars}}}"), "live/s.yaml", "weekend"},
+		"another SealedSecret":            {values + operator("bitnami.com/v1alpha1", "SealedSecret", "s", "{template: {metadata: {name: other}}}"), "live/s.yaml", "-"},
+		"an ExternalSecret":               {values + operator("external-secrets.io/v1", "ExternalSecret", "vars", "{}"), "live/s.yaml", "weekend"},
+		"the target of an ExternalSecret": {values + operator("external-secrets.io/v1", "ExternalSecret", "s", "{target: {name: vars}}"), "live/s.yaml", "weekend"},
+		"one of another namespace":        {values + strings.Replace(operator("external-secrets.io/v1", "ExternalSecret", "vars", "{}"), "name: vars, namespace: flux-system", "name: vars, namespace: web", 1), "live/s.yaml", "-"},
+		"one of all namespaces":           {values + strings.Replace(operator("external-secrets.io/v1", "ClusterExternalSecret", "vars", "{}"), ", namespace: flux-system}\nspec: {}", "}\nspec: {}", 1), "live/s.yaml", "weekend"},
+		"a Secret and an ExternalSecret":  {values + operator("external-secrets.io/v1", "ExternalSecret", "vars", "{}") + "-- clusters/prod/vars.yaml --\n" + secret("vars"), "live/s.yaml", "-"},
+		"a chart's template of one":       {values + operator("external-secrets.io/v1", "ExternalSecret", "other", "{}") + "-- charts/a.yaml --\n{{- if .x }}\nkind: ExternalSecret\n{{- end }}\n", "charts/a.yaml", "-"},
+		"a ResourceSet":                   {held + sets, "live/set.yaml", "weekend"},
+		"what a ResourceSet may lead to":  {held + sets + "-- tenants/a.yaml --\n" + strings.Replace(configMap, "name: cm", "name: vars", 1), "tenants/a.yaml", "weekend"},
+		"a ResourceSet, of what is there": {listed("") + sets, "live/set.yaml", "-"},
+		"a replacement":                   {listed(replace("{kind: ConfigMap, name: src, fieldPath: data.X}")), "clusters/prod/src.yaml", "weekend"},
+		"a patch of what a replacement takes": {listed(replace("{kind: ConfigMap, name: src, fieldPath: data.X}") + "patches: [{path: p.yaml}]\n-- clusters/prod/p.yaml --\n" +
+			strings.Replace(configMap, "name: cm", "name: src, namespace: flux-system", 1) + "data: {X: z}\n"), "clusters/prod/p.yaml", "weekend"},
+		"a replacement of something else": {listed(replace("{kind: ConfigMap, name: src, fieldPath: data.X}")), "clusters/prod/other.yaml", "-"},
+		"a replacement out of anything":   {listed(replace("{kind: Deployment, name: src, fieldPath: data.X}")), "clusters/prod/other.yaml", "weekend"},
+		"replacements in a file":          {listed("replacements: [{path: r.yaml}]\n-- clusters/prod/r.yaml --\n- {source: {kind: Deployment, name: src}, targets: [{select: {kind: ConfigMap}, fieldPaths: [data.X]}]}\n"), "clusters/prod/other.yaml", "weekend"},
+		"a replacement as a transformer":  {listed("transformers: [r.yaml]\n-- clusters/prod/r.yaml --\napiVersion: builtin\nkind: ReplacementTransformer\nmetadata: {name: r}\nreplacements: []\n"), "clusters/prod/other.yaml", "weekend"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := silent(t, c.tree, c.file); got != c.want {
+				t.Errorf("%s: %s, want %s", c.file, got, c.want)
+			}
+		})
+	}
+}
+
+// silent is whether a path waits, or check has an error; "-": neither.
+func silent(t *testing.T, text, file string) string {
+	t.Helper()
+	return silentBy(t, sourcesFile, text, file)
+}
+
+func silentBy(t *testing.T, policy, text, file string) string {
+	t.Helper()
+	p := parse(t, policy)
+	files := fluxtrees.Parse([]byte(text))
+	for _, f := range files {
+		if to, link := strings.CutPrefix(string(f.Data), "-> "); link {
+			f.Data, f.Mode = []byte(strings.TrimSpace(to)), fs.ModeSymlink
+		}
+	}
+	tree, err := graph.Read(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := New(p, tree.Clusters(p.Clusters))
+	reads, _ := g.Reads(file)
+	holds, _ := g.Holds(file)
+	if strings.Contains(fmt.Sprint(reads.Releases, holds.Releases), "weekend") {
+		return "weekend"
+	}
+	if slices.ContainsFunc(g.Problems(tree.Problems, nil), func(n config.Note) bool { return n.Level == config.LevelHold }) {
+		return "error"
+	}
+	return "-"
+}
