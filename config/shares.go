@@ -18,6 +18,21 @@ type Share struct {
 	Reason   string           `json:"reason"`  // why the example is never releasable; else empty
 }
 
+// String is what its files need, for people.
+func (s Share) String() string {
+	switch s.Kind {
+	case ShareNever:
+		return "never releasable"
+	case ShareIgnored, ShareOther:
+		return string(s.Kind)
+	}
+	names := make([]string, 0, len(s.Releases))
+	for _, r := range s.Releases {
+		names = append(names, string(r))
+	}
+	return strings.Join(names, " and ")
+}
+
 // ShareKind is what becomes of the files of a share.
 type ShareKind string
 

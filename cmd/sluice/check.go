@@ -204,24 +204,9 @@ func (t *treeView) print(w io.Writer) error {
 		if s.Reason != "" {
 			example += ": " + s.Reason
 		}
-		fmt.Fprintf(table, "%6d\t%s\t%s\n", s.Files, releaseWords(s), example)
+		fmt.Fprintf(table, "%6d\t%s\t%s\n", s.Files, s, example)
 	}
 	return table.Flush()
-}
-
-// releaseWords is what a share of the tree needs.
-func releaseWords(s config.Share) string {
-	switch s.Kind {
-	case config.ShareNever:
-		return "never releasable"
-	case config.ShareIgnored, config.ShareOther:
-		return string(s.Kind)
-	}
-	names := make([]string, 0, len(s.Releases))
-	for _, r := range s.Releases {
-		names = append(names, string(r))
-	}
-	return strings.Join(names, " and ")
 }
 
 // counted puts a number into words; nothing for none.

@@ -8,11 +8,12 @@ import (
 	"strings"
 
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/report"
 )
 
-// dot prints the graph for Graphviz: clusters with their entry points, and the files that those read. Arrows go from what reads to what is
+// dotGraph prints the graph for Graphviz: clusters with their entry points, and the files that those read. Arrows go from what reads to what is
 // read; a broken arrow from a file to an entry point says that it changes that. With paths only what is about these is shown.
-func (l graphLook) dot(to io.Writer, v graphReport) error {
+func dotGraph(to io.Writer, l report.References, v report.Graph) error {
 	d := dotWriter{w: bufio.NewWriter(to), nodes: map[string]string{}, edges: map[string]bool{}}
 	d.line("digraph sluice {")
 	d.line("  rankdir=LR;\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\", fontsize=10];")
@@ -23,18 +24,18 @@ func (l graphLook) dot(to io.Writer, v graphReport) error {
 			only[p.Path] = true
 		}
 	}
-	for i := range l.clusters {
-		here, _ := l.entries(&l.clusters[i])
-		d.cluster(i, l.clusters[i].Name, here)
+	for i := range l.Clusters {
+		here, _ := l.Entries(&l.Clusters[i])
+		d.cluster(i, l.Clusters[i].Name, here)
 	}
-	for i := range l.clusters {
-		here, _ := l.entries(&l.clusters[i])
+	for i := range l.Clusters {
+		here, _ := l.Entries(&l.Clusters[i])
 		d.reads(here, only)
-		d.changes(&l.clusters[i], only)
+		d.changes(&l.Clusters[i], only)
 	}
 	d.line("}")
 	if d.full {
-		return fmt.Errorf("--dot: more than %d arrows; name some files with --path", maxGraphRows)
+		return fmt.Errorf("--dot: more than %d arrows; name some files with --path", report.MaxGraphRows)
 	}
 	return errors.Join(d.err, d.w.Flush())
 }
@@ -73,7 +74,7 @@ func (d *dotWriter) node(key, label, style string) string {
 func (d *dotWriter) file(file string) string { return d.node("file\x00"+file, file, "") }
 
 func (d *dotWriter) entry(e graph.Entry) string {
-	return d.nodes["entry\x00"+e.Cluster.Name+"\x00"+entryName(e.Kustomization)]
+	return d.nodes["entry\x00"+e.Cluster.Name+"\x00"+report.EntryName(e.Kustomization)]
 }
 
 func (d *dotWriter) edge(from, to, style string) {
@@ -81,7 +82,7 @@ func (d *dotWriter) edge(from, to, style string) {
 	if d.edges[line] {
 		return
 	}
-	if d.edges[line] = true; len(d.edges) > maxGraphRows {
+	if d.edges[line] = true; len(d.edges) > report.MaxGraphRows {
 		d.full = true
 	}
 	d.line("%s", line)
@@ -91,11 +92,11 @@ func (d *dotWriter) edge(from, to, style string) {
 func (d *dotWriter) cluster(i int, name string, entries []graph.Entry) {
 	d.line("  subgraph cluster_%d {\n  label=%s;", i, quoted(name))
 	for _, e := range entries {
-		label := entryShown(entryName(e.Kustomization)) + ": " + e.Path()
+		label := entryShown(report.EntryName(e.Kustomization)) + ": " + e.Path()
 		if e.Branch() != "" {
 			label += " (" + e.Branch() + ")"
 		}
-		d.node("entry\x00"+name+"\x00"+entryName(e.Kustomization), label, ", shape=ellipse")
+		d.node("entry\x00"+name+"\x00"+report.EntryName(e.Kustomization), label, ", shape=ellipse")
 	}
 	d.line("  }")
 }

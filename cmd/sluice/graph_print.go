@@ -10,30 +10,31 @@ import (
 	"text/tabwriter"
 
 	"github.com/sluicegate/sluice/flux/reach"
+	"github.com/sluicegate/sluice/report"
 )
 
 // maxUnreachedLines bounds what is listed of the files that nobody reads; the sum is of all.
 const maxUnreachedLines = 10
 
-// print shows the graph for people.
-func (v graphReport) print(to io.Writer) error {
+// printGraph shows the graph for people.
+func printGraph(to io.Writer, v report.Graph) error {
 	w := bufio.NewWriter(to)
 	if v.Paths != nil {
 		for i, p := range v.Paths {
 			if i > 0 {
 				fmt.Fprintln(w)
 			}
-			p.print(w)
+			printPath(w, p)
 		}
 		return w.Flush()
 	}
 	for _, c := range v.Clusters {
-		if err := c.print(w); err != nil {
+		if err := printCluster(w, c); err != nil {
 			return err
 		}
 		fmt.Fprintln(w)
 	}
-	v.sum(w)
+	printSum(w, v)
 	return w.Flush()
 }
 
@@ -45,16 +46,16 @@ func text(s *string) string {
 	return shown(*s)
 }
 
-// print shows a cluster: a line for each entry point.
-func (c graphCluster) print(w io.Writer) error {
+// printCluster shows a cluster: a line for each entry point.
+func printCluster(w io.Writer, c report.GraphCluster) error {
 	found := c.Found
 	if c.At != nil {
 		found += ", " + text(c.At)
 	}
 	fmt.Fprintf(w, "%s: %s (%s)\n", shown(c.Name), shown(c.Path), found)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	needs := slices.ContainsFunc(c.Entries, func(e graphEntry) bool { return e.Releases != nil })
-	differs := slices.ContainsFunc(c.Entries, func(e graphEntry) bool { return e.Files > 0 && reach.Names(e.Releases) != e.needs })
+	needs := slices.ContainsFunc(c.Entries, func(e report.GraphEntry) bool { return e.Releases != nil })
+	differs := slices.ContainsFunc(c.Entries, func(e report.GraphEntry) bool { return e.Files > 0 && reach.Names(e.Releases) != e.Needs })
 	head := "  entry point\tpath\tsource\t"
 	if needs {
 		head += "release\t"
@@ -64,14 +65,14 @@ func (c graphCluster) print(w io.Writer) error {
 	}
 	fmt.Fprintln(table, head+"files")
 	for _, e := range c.Entries {
-		row := fmt.Sprintf("  %s\t%s\t%s\t", entryShown(e.Name), shown(e.Path), e.source())
+		row := fmt.Sprintf("  %s\t%s\t%s\t", entryShown(e.Name), shown(e.Path), sourceShown(e))
 		if needs {
-			row += shown(e.needs) + "\t"
+			row += shown(e.Needs) + "\t"
 		}
 		if needs && differs {
 			row += shown(reach.Names(e.Releases)) + "\t"
 		}
-		fmt.Fprintln(table, row+e.count())
+		fmt.Fprintln(table, row+countShown(e))
 	}
 	return table.Flush()
 }
@@ -84,8 +85,8 @@ func entryShown(name string) string {
 	return shown(name)
 }
 
-// source is where an entry point reads: the branch, or what the source is.
-func (e graphEntry) source() string {
+// sourceShown is where an entry point reads: the branch, or what the source is.
+func sourceShown(e report.GraphEntry) string {
 	switch {
 	case e.Branch != nil && !e.Leaf:
 		return text(e.Branch)
@@ -97,16 +98,16 @@ func (e graphEntry) source() string {
 	return "not known"
 }
 
-// count is how many files an entry point reads, or why none.
-func (e graphEntry) count() string {
+// countShown is how many files an entry point reads, or why none.
+func countShown(e report.GraphEntry) string {
 	if e.Note != nil {
 		return "none: " + *e.Note
 	}
 	return fmt.Sprint(e.Files)
 }
 
-// sum is what is left to say of all: what nobody reads, and what was not understood.
-func (v graphReport) sum(w io.Writer) {
+// printSum is what is left to say of all: what nobody reads, and what was not understood.
+func printSum(w io.Writer, v report.Graph) {
 	if len(v.Clusters) == 0 {
 		fmt.Fprintln(w, "No cluster found: list them under `clusters` in .github/sluice.yaml.")
 	}
@@ -130,18 +131,18 @@ func (v graphReport) sum(w io.Writer) {
 		if i == 0 {
 			fmt.Fprint(w, "\nThe graph ends here:\n")
 		}
-		leaf.print(w)
+		printProblem(w, leaf.GraphProblem)
 	}
 	for i, p := range v.Problems {
 		if i == 0 {
 			fmt.Fprint(w, "\nNot read:\n")
 		}
-		p.print(w)
+		printProblem(w, p)
 	}
 }
 
-// print shows what is wrong, and where.
-func (p graphProblem) print(w io.Writer) {
+// printProblem shows what is wrong, and where.
+func printProblem(w io.Writer, p report.GraphProblem) {
 	place := ""
 	if p.File != "" {
 		place = fmt.Sprintf("%s:%d: ", shown(p.File), p.Line)
@@ -149,20 +150,20 @@ func (p graphProblem) print(w io.Writer) {
 	fmt.Fprintf(w, "  %s%s\n", place, shown(p.Message))
 }
 
-// print shows who reads a file and what it changes.
-func (p graphPath) print(w io.Writer) {
+// printPath shows who reads a file and what it changes.
+func printPath(w io.Writer, p report.GraphPath) {
 	fmt.Fprintln(w, shown(p.Path))
 	if len(p.Readers)+len(p.Changes) == 0 {
 		fmt.Fprintln(w, "  no cluster reads it")
 	}
-	if p.needs != "" {
-		fmt.Fprintf(w, "  release: %s%s\n", shown(p.needs), inBrackets(optional(p.rule)))
+	if p.Needs != "" {
+		fmt.Fprintf(w, "  release: %s%s\n", shown(p.Needs), inBrackets(&p.Rule))
 	}
-	if text := reach.Names(p.Releases); p.Releases != nil && text != p.needs {
+	if text := reach.Names(p.Releases); p.Releases != nil && text != p.Needs {
 		fmt.Fprintf(w, "  by the graph: %s\n", shown(text))
 	}
 	for _, r := range p.Readers {
-		fmt.Fprintf(w, "  read in %s by %s%s\n    %s\n", shown(r.Cluster), entryShown(r.Entry), inBrackets(r.Branch), r.chain())
+		fmt.Fprintf(w, "  read in %s by %s%s\n    %s\n", shown(r.Cluster), entryShown(r.Entry), inBrackets(r.Branch), chainShown(r))
 	}
 	for _, c := range p.Changes {
 		fmt.Fprintf(w, "  changes %s in %s, as %s applies it\n    line %d: %s\n", entryShown(c.Entry), shown(c.Cluster), entryShown(c.By), c.Line, shown(c.Text))
@@ -171,18 +172,18 @@ func (p graphPath) print(w io.Writer) {
 
 // inBrackets is an optional text behind another one.
 func inBrackets(s *string) string {
-	if s == nil {
+	if s == nil || *s == "" {
 		return ""
 	}
 	return " (" + text(s) + ")"
 }
 
-// chain is the way from a file to the entry point: each file with the field of the next one that names it, and at last the directory that the
+// chainShown is the way from a file to the entry point: each file with the field of the next one that names it, and at last the directory that the
 // entry point reads. What names the files there is known from that directory.
-func (r graphReader) chain() string {
+func chainShown(r report.GraphReader) string {
 	steps := []string{}
 	for i, s := range r.Chain {
-		if i > 0 && s.By == nil && path.Dir(s.File) == r.path {
+		if i > 0 && s.By == nil && path.Dir(s.File) == r.Path {
 			break
 		}
 		step := shown(s.File)
@@ -191,5 +192,5 @@ func (r graphReader) chain() string {
 		}
 		steps = append(steps, step)
 	}
-	return strings.Join(append(steps, shown(r.path)), " ← ")
+	return strings.Join(append(steps, shown(r.Path)), " ← ")
 }

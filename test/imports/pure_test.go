@@ -31,7 +31,7 @@ var pure = map[string]string{
 	"plan":        "cmp fmt slices strings time unicode unicode/utf8",
 	"bound":       "iter maps slices time",
 	"gate":        "cmp fmt maps math path slices strings time",
-	"report":      "encoding/json time",
+	"report":      "cmp encoding/json errors path slices strings time",
 	"promoter":    "cmp fmt maps slices strings time unicode/utf8",
 }
 
