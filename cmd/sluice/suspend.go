@@ -28,7 +28,7 @@ const (
 const suspendHelp = `Sets spec.suspend of Flux Kustomizations to what their windows say now: for a cluster that holds its windows itself, without a service and
 without GitHub. Once, or with --every again and again, and then also at the instant at which a window changes.
 
-Suspended means not releasable: the window is closed or frozen, or within its cutoff before the close. Several windows, WINDOW,WINDOW,
+SuspendEvent means not releasable: the window is closed or frozen, or within its cutoff before the close. Several windows, WINDOW,WINDOW,
 must all be releasable. The file is read anew at each pass. A file that cannot be read or is invalid, a window that it does not have, and
 a clock more than 30 s off the API server's release nothing: what is named is suspended until they are fixed. With "mode: observe"
 nothing is written.
@@ -156,26 +156,13 @@ func (e *env) suspendLoop(call suspendCall, targets []suspend.Target, api suspen
 	}
 }
 
-// suspendView is the JSON of one line of `sluice suspend`.
-type suspendView struct {
-	At            report.Instant  `json:"at"`
-	Cluster       string          `json:"cluster"`
-	Kustomization string          `json:"kustomization"`
-	Suspend       bool            `json:"suspend"` // what holds; meaningless with a problem
-	Changed       bool            `json:"changed"`
-	Observed      bool            `json:"observed"`
-	Reason        string          `json:"reason"`
-	Until         report.Instant  `json:"until"`
-	Problem       suspend.Problem `json:"problem"` // "", refused, server
-}
-
 // saySuspend prints what became of one Kustomization; what could not be done goes to standard error.
 func (e *env) saySuspend(event suspend.Event, asJSON bool) {
 	switch {
 	case asJSON:
-		_ = json.NewEncoder(e.stdout).Encode(suspendView{ // a pipe that is gone cannot be told
+		_ = json.NewEncoder(e.stdout).Encode(report.SuspendEvent{ // a pipe that is gone cannot be told
 			At: report.Instant{Time: event.At}, Cluster: event.Cluster, Kustomization: event.Kustomization, Suspend: event.Suspend,
-			Changed: event.Changed, Observed: event.Observed, Reason: event.Reason, Until: report.Instant{Time: event.Until}, Problem: event.Problem,
+			Changed: event.Changed, Observed: event.Observed, Reason: event.Reason, Until: report.Instant{Time: event.Until}, Problem: string(event.Problem),
 		})
 	case event.Problem != "":
 		fmt.Fprintln(e.stderr, event)

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sluicegate/sluice/report"
 )
 
 // newVersionCommand makes `sluice version`: what to name when something is wrong.
@@ -34,19 +36,12 @@ func newVersionCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-// versionView is the JSON of `sluice version`.
-type versionView struct {
-	Version string  `json:"version"`
-	Commit  *string `json:"commit"` // null: the build did not see git
-	Go      string  `json:"go"`
-}
-
 // built is what the build knows of itself.
-func built(info *debug.BuildInfo, ok bool) versionView {
+func built(info *debug.BuildInfo, ok bool) report.Version {
 	if !ok {
-		return versionView{Version: "unknown", Go: runtime.Version()}
+		return report.Version{Version: "unknown", Go: runtime.Version()}
 	}
-	v := versionView{Version: cmp.Or(info.Main.Version, "unknown"), Go: info.GoVersion}
+	v := report.Version{Version: cmp.Or(info.Main.Version, "unknown"), Go: info.GoVersion}
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" {
 			v.Commit = &s.Value
