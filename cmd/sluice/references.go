@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -71,7 +72,7 @@ func (b builds) refer(ctx context.Context, policy *config.Policy, files fs.FS, r
 		return referred{policy: policy}, err
 	}
 	g := reach.New(policy, f.clusters)
-	return referred{policy: policy.With(g), graph: g}, nil
+	return referred{policy: policy.With(g), graph: g}, g.Err()
 }
 
 // change is a change with the trees around it: those of the merge base and of the head, and the base's where that went on.
@@ -114,13 +115,13 @@ func (c change) refer(ctx context.Context) (referred, error) {
 	g.HoldChanged(c.names())
 	out.policy, out.graph = c.policy.With(g), g
 	if !moves {
-		return out, nil
+		return out, g.Err()
 	}
 	var err error
 	if out.moves, err = c.moves(ctx, g, read); err == nil && levels.Moves == config.LevelHold {
 		g.Hold(out.moves)
 	}
-	return out, err
+	return out, cmp.Or(err, g.Err())
 }
 
 // names is every path that the change touches.
@@ -200,7 +201,7 @@ func (f treeGraph) consistency(ctx context.Context, g *reach.Graph, policy *conf
 		}
 		view.Leaves = append(view.Leaves, reach.Elsewhere(built)...)
 	}
-	return append(g.Check(built, paths), g.Problems(f.tree.Problems, built)...), view, nil
+	return append(g.Check(built, paths), g.Problems(f.tree.Problems, built)...), view, g.Err()
 }
 
 // print shows how the clusters were found, and where the graph ends.

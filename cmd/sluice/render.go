@@ -79,7 +79,7 @@ func newRenderSuspendCommand(e *env) *cobra.Command {
 			if kind != render.Deployment && kind != render.CronJob {
 				return fmt.Errorf("--kind %q: want %s or %s", call.kind, render.Deployment, render.CronJob)
 			}
-			in, err := e.renderInput(cmd.Context(), call, args)
+			in, references, err := e.renderInput(cmd.Context(), call, args)
 			if err != nil {
 				return err
 			}
@@ -103,7 +103,7 @@ func newRenderSuspendCommand(e *env) *cobra.Command {
 			for _, c := range wrong {
 				fmt.Fprintln(e.stderr, "sluice: "+c.Sentence())
 			}
-			if whole := e.whole(in); !whole || !out.Clean {
+			if whole := e.whole(references); !whole || !out.Clean {
 				return errNo
 			}
 			return nil
@@ -125,7 +125,7 @@ func newRenderFluxCommand(e *env) *cobra.Command {
 		Long:  renderFluxHelp,
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in, err := e.renderInput(cmd.Context(), call, args)
+			in, references, err := e.renderInput(cmd.Context(), call, args)
 			if err != nil {
 				return err
 			}
@@ -136,7 +136,7 @@ func newRenderFluxCommand(e *env) *cobra.Command {
 			if _, err := e.stdout.Write(out); err != nil {
 				return err
 			}
-			if !e.whole(in) {
+			if !e.whole(references) {
 				return errNo
 			}
 			return nil
@@ -148,9 +148,8 @@ func newRenderFluxCommand(e *env) *cobra.Command {
 }
 
 // whole reports whether nothing of what is windowed may be missing in what is printed, and says what is not known.
-func (e *env) whole(in render.Input) bool {
+func (e *env) whole(g *reach.Graph) bool {
 	out := true
-	g := reach.New(in.Policy, in.Clusters)
 	for _, n := range append(g.Nothing(nil), g.Hidden(nil)...) {
 		if n.Level == config.LevelHold {
 			out = false
@@ -176,40 +175,44 @@ func renderDir(args []string) string {
 // maxNamed is how many clusters the error of a wrong name has.
 const maxNamed = 10
 
-// renderInput reads the file and the tree.
-func (e *env) renderInput(ctx context.Context, call renderCall, args []string) (render.Input, error) {
+// renderInput reads the file and the tree, and what the references say of it.
+func (e *env) renderInput(ctx context.Context, call renderCall, args []string) (render.Input, *reach.Graph, error) {
 	dir := renderDir(args)
 	data, file, err := e.readPolicyFile(ctx, dir, call.file)
 	if err != nil {
-		return render.Input{}, err
+		return render.Input{}, nil, err
 	}
 	policy, err := parsePolicy(file, data)
 	if err != nil {
-		return render.Input{}, err
+		return render.Input{}, nil, err
 	}
 	in := render.Input{Policy: policy, File: data, Tree: untilDone{ctx, os.DirFS(dir)}}
 	read, err := e.builds().readGraph(ctx, policy.Clusters, in.Tree, graphOf(origin(ctx, dir)))
 	if err != nil {
-		return render.Input{}, fmt.Errorf("read %s: %w", dir, err)
+		return render.Input{}, nil, fmt.Errorf("read %s: %w", dir, err)
 	}
 	in.Graph, in.Clusters = read.tree, read.clusters
 	if len(in.Clusters) == 0 {
-		return render.Input{}, errors.New("no cluster found in " + shown(dir) + ": list them under `clusters` in " + config.File)
+		return render.Input{}, nil, errors.New("no cluster found in " + shown(dir) + ": list them under `clusters` in " + config.File)
+	}
+	g := reach.New(policy, in.Clusters)
+	if g.Err() != nil {
+		return render.Input{}, nil, g.Err()
 	}
 	if policy.Flux {
-		in.Policy = policy.With(reach.New(policy, in.Clusters))
+		in.Policy = policy.With(g)
 	}
 	if call.cluster == "" {
-		return in, nil
+		return in, g, nil
 	}
 	var known []string
 	for _, c := range in.Clusters {
 		known = append(known, shown(c.Name))
 	}
 	if in.Only = call.cluster; !slices.ContainsFunc(in.Clusters, func(c graph.Cluster) bool { return c.Name == in.Only }) {
-		return render.Input{}, fmt.Errorf("--cluster %q: there is none of this name; %s", call.cluster, meant(call.cluster, known, "known are "+strings.Join(known[:min(len(known), maxNamed)], ", ")))
+		return render.Input{}, nil, fmt.Errorf("--cluster %q: there is none of this name; %s", call.cluster, meant(call.cluster, known, "known are "+strings.Join(known[:min(len(known), maxNamed)], ", ")))
 	}
-	return in, nil
+	return in, g, nil
 }
 
 // suspendInGit is the warnings of check about windowed Flux Kustomizations of whose suspend the tree says something.

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sluicegate/sluice/meter"
 )
 
 // Root is where Flux is pointed at in a cluster. The repository's file may name them; see [Tree.Clusters].
@@ -56,6 +58,8 @@ type Cluster struct {
 	sure     bool                            // another URL is another repository
 	defines  map[Place]bool                  // documents that define entry points, and sources that are used
 	refs     map[*Kustomization]map[Ref]bool // what entry points refer to, by entry point; nil is the root
+	named    map[[2]string][]*Kustomization  // by namespace and name
+	read     map[*Source]bool                // that Kustomizations read as this repository
 }
 
 // Clusters finds the clusters of a tree, by name. Roots that are named win: nothing else is looked for. Otherwise a root is what a FluxInstance
@@ -102,6 +106,14 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 	slices.SortStableFunc(out, func(a, b Cluster) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
+
+// Named is the Flux Kustomizations of a name, in their order.
+func (c *Cluster) Named(namespace, name string) []*Kustomization {
+	return c.named[[2]string{namespace, name}]
+}
+
+// Meter is of the run that read the cluster: who makes something of it charges that.
+func (c *Cluster) Meter() *meter.Meter { return c.tree.meter }
 
 // unnamed says which clusters of this repository stand in hidden directories, where none is looked for.
 func (t *Tree) unnamed(found []Cluster) {
@@ -282,6 +294,11 @@ func (w *walk) followed(c Cluster) Cluster {
 		w.referred(&c)
 	}
 	c.defined()
+	c.named, c.read = map[[2]string][]*Kustomization{}, map[*Source]bool{}
+	for _, k := range c.Kustomizations {
+		id := [2]string{k.Namespace, k.Name}
+		c.named[id], c.read[k.Source] = append(c.named[id], k), c.read[k.Source] || k.Here
+	}
 	c.pointed = c.pointedAt()
 	c.Leaves = c.ends()
 	return c
@@ -314,6 +331,9 @@ func (c *Cluster) isOwn(k *Kustomization) bool {
 // Roots is the Flux Kustomizations that are the root: those that are applied for its directory, those that are called as one of these is and make it
 // another one, and last the one that the root was found by. Where none is known it is called as a bootstrap calls it.
 func (c *Cluster) Roots() []*Kustomization {
+	if c.roots != nil {
+		return c.roots
+	}
 	var out []*Kustomization
 	names := map[Ref]bool{}
 	name := func(k *Kustomization) Ref { return Ref{k.target(), k.Namespace, k.Name} }

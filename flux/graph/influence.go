@@ -86,7 +86,7 @@ func (c *Cluster) Influences() []Influence {
 
 // add adds the influence of a file. What the root is by what it holds itself is its content.
 func (x *influences) add(by, of Entry, at Place, why, text string) {
-	if by == of && of.Kustomization == nil {
+	if by == of && of.Kustomization == nil || x.c.tree.step(at.File, 1) || x.c.tree.hold(at.File, 1, len(text)) {
 		return
 	}
 	edge := Edge{File: at.File, By: by.edges()[at.File].By, Why: why}

@@ -166,18 +166,18 @@ func (c *Cluster) fetches(url string) bool {
 
 // Reads reports whether a source is this repository, or counts as it.
 func (c *Cluster) Reads(s *Source) bool {
-	return c.same(s.URL) || slices.ContainsFunc(c.Kustomizations, func(k *Kustomization) bool { return k.Here && k.Source == s })
+	return c.read[s] || c.same(s.URL)
 }
 
 // Unconfirmed is the sources that count as this repository though nothing says that they are it, by place.
 func (c *Cluster) Unconfirmed() []*Source {
 	var out []*Source
-	for _, k := range c.Kustomizations {
-		if k.Here && k.Source != nil && !c.same(k.Source.URL) && unfilled(k.Source.URL) == "" && !slices.Contains(out, k.Source) {
-			out = append(out, k.Source)
+	for s, here := range c.read {
+		if here && s != nil && !c.same(s.URL) && unfilled(s.URL) == "" {
+			out = append(out, s)
 		}
 	}
-	slices.SortFunc(out, func(a, b *Source) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
+	slices.SortFunc(out, func(a, b *Source) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), Ref{a.URL, a.Namespace, a.Name}.compare(Ref{b.URL, b.Namespace, b.Name})) })
 	return out
 }
 

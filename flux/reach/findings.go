@@ -113,6 +113,9 @@ func (g *Graph) content(path string) (out []Reader) {
 func (g *Graph) layers(paths []string) []config.Note {
 	var c causes
 	for _, path := range paths {
+		if g.spent(path, 0, 1) {
+			break
+		}
 		rule, class := g.policy.Layout.Rule(path), g.policy.Layout.Classify(path)
 		readers := g.content(path)
 		if rule < 0 && g.policy.Flux || len(class.Releases) == 0 || len(readers) == 0 {
@@ -173,11 +176,14 @@ func (g *Graph) duplicates(built []Build) []config.Note {
 			if seen[o.id()] {
 				continue
 			}
+			if g.spent(o.File, 3, 1) {
+				return nil
+			}
 			seen[o.id()] = true
 			if owners[k] == nil {
 				order = append(order, k)
 			}
-			owners[k] = append(owners[k], owner{known{Entry: b.Entry, releases: Release(g.policy, b.Entry)}, o.File})
+			owners[k] = append(owners[k], owner{known{Entry: b.Entry, releases: g.release(b.Entry)}, o.File})
 		}
 	}
 	var c causes
@@ -247,7 +253,7 @@ func (g *Graph) builds(built []Build) []config.Note {
 			})
 		}
 		for _, o := range b.Objects {
-			if message := differs(b.Entry, o); message != "" {
+			if message := g.differs(b.Entry, o); message != "" {
 				c.add(message, func() (config.Note, string) {
 					return config.Note{Code: codeBuilds, Message: placeholder + ": " + message, Way: []any{"consistency", codeBuilds}}, wordEntry(b.Entry)
 				})
@@ -273,12 +279,15 @@ func Elsewhere(built []Build) []string {
 }
 
 // differs is what kustomize says otherwise of a Flux Kustomization than the graph; "": nothing.
-func differs(by graph.Entry, o Object) string {
+func (g *Graph) differs(by graph.Entry, o Object) string {
 	if o.Group != fluxKustomize || o.Kind != "Kustomization" || strings.Contains(o.Path+o.Source, "${") {
 		return ""
 	}
-	for _, k := range by.Cluster.Kustomizations {
-		if k.Namespace != o.Namespace || k.Name != o.Name || k.Copied() {
+	for _, k := range by.Cluster.Named(o.Namespace, o.Name) {
+		if g.spent(o.File, 0, 1) {
+			return ""
+		}
+		if k.Copied() {
 			continue
 		}
 		source := k.SourceRef.Kind + "/" + k.SourceRef.Namespace + "/" + k.SourceRef.Name
@@ -316,7 +325,7 @@ func (g *Graph) enforced() []config.Note {
 			if !p.Fits(e.Cluster.Name, names(e.Entry)...) {
 				continue
 			}
-			branch := rootBranch(e.Cluster)
+			branch := g.follow[e.Cluster]
 			if !e.elsewhere {
 				branch = cmp.Or(e.Branch(), branch)
 			}
@@ -349,7 +358,7 @@ func (g *Graph) definitions() []config.Note {
 			by.Kustomization = o.Entry
 		}
 		held := func(b config.Branch) bool { return b.Name == by.Branch() && b.Window != window.Live }
-		fixed := by.Branch() == "" && (by.Kustomization != nil || rootBranch(c) == "") // a tag, a commit or an artifact, which no merge reaches
+		fixed := by.Branch() == "" && (by.Kustomization != nil || g.follow[c] == "") // a tag, a commit or an artifact, which no merge reaches
 		if i < 0 || fixed || slices.ContainsFunc(g.policy.Branches, held) {
 			return // or a windowed branch brings it there
 		}

@@ -200,7 +200,7 @@ func TestDiffers(t *testing.T) {
 		{object("apps/other", "GitRepository//rw"), "kustomize gives Kustomization.kustomize.toolkit.fluxcd.io flux-system/apps-rw the path apps/other, but the graph has read apps/rw"},
 		{object("apps/rw", "GitRepository//main"), "kustomize gives Kustomization.kustomize.toolkit.fluxcd.io flux-system/apps-rw the source GitRepository//main, but the graph has read GitRepository/flux-system/rw"},
 	} {
-		if got := differs(root, c.object); got != c.want {
+		if got := g.differs(root, c.object); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
 	}

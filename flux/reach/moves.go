@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 
-	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/graph"
 	"github.com/sluicegate/sluice/layout"
 )
@@ -148,14 +147,14 @@ func (g *Graph) touched(files []string) map[string]bool {
 // Windowed is the windowed entry points of the first tree, of the clusters where a live one makes what it did not make before.
 func (g *Graph) Windowed(before, after []Build) []graph.Entry {
 	before, after = g.live(before), g.live(after)
-	m := mover{was: made(before)}
+	m := mover{Graph: g, was: g.made(before)}
 	in := map[string]bool{}
-	for _, all := range m.arrivals(before, after) {
+	for _, all := range m.arrivals(after) {
 		for _, a := range all {
 			in[a.entry.Cluster.Name] = true
 		}
 	}
-	for _, e := range m.broken(before, after) {
+	for _, e := range m.broken(after) {
 		in[e.Cluster.Name] = true
 	}
 	var out []graph.Entry
@@ -169,13 +168,13 @@ func (g *Graph) Windowed(before, after []Build) []graph.Entry {
 
 // live is what live entry points make.
 func (g *Graph) live(all []Build) []Build {
-	return slices.DeleteFunc(slices.Clone(all), func(b Build) bool { return !isLive(Release(g.policy, b.Entry)) })
+	return slices.DeleteFunc(slices.Clone(all), func(b Build) bool { return !isLive(g.release(b.Entry)) })
 }
 
 // broken is entry points that cannot be built any more, or come new and cannot be built: what they make is not known.
-func (m *mover) broken(before, after []Build) (out []graph.Entry) {
+func (m *mover) broken(after []Build) (out []graph.Entry) {
 	for _, b := range after {
-		if b.Err != "" && (m.was[key(b.Entry)] != nil || !m.existed(before, b.Entry)) {
+		if was, existed := m.was[key(b.Entry)]; b.Err != "" && (was != nil || !existed) {
 			out = append(out, b.Entry)
 		}
 	}
@@ -185,8 +184,8 @@ func (m *mover) broken(before, after []Build) (out []graph.Entry) {
 // Copies is what windowed entry points make and what a change adds to live ones: before and after is what these make.
 func (g *Graph) Copies(windowed, before, after []Build) []Move {
 	before, after = g.live(before), g.live(after)
-	m := mover{policy: g.policy, was: made(before), count: map[bool]int{}}
-	arrivals, broken := m.arrivals(before, after), m.broken(before, after)
+	m := mover{Graph: g, was: g.made(before), count: map[bool]int{}}
+	arrivals, broken := m.arrivals(after), m.broken(after)
 	for _, b := range windowed {
 		for _, e := range broken {
 			m.move(Move{What: wordUnknown, From: b.Entry, To: e})
@@ -207,7 +206,7 @@ func (g *Graph) Copies(windowed, before, after []Build) []Move {
 // after the change the other way round. Between two of which one was not built and that do not have it at one time, a file that leaves the one
 // and appears in the other under the same last name counts. A deletion is no move.
 func (g *Graph) Moves(before, after []Build, changes []Change) []Move {
-	m := mover{policy: g.policy, was: made(before), is: made(after), count: map[bool]int{}}
+	m := mover{Graph: g, was: g.made(before), is: g.made(after), count: map[bool]int{}}
 	m.byObject(before, after)
 	m.byName(before, after, changes)
 	return m.moves
@@ -236,21 +235,25 @@ func (g *Graph) Hold(moves []Move) {
 
 // mover looks for moves.
 type mover struct {
-	policy  *config.Policy
-	was, is map[string]map[Object]bool // by entry point: what it makes
+	*Graph
+	was, is map[string]map[Object]bool // by entry point: what it makes; nil: it is there, and that is not known
 	moves   []Move
 	count   map[bool]int // of moves, by whether they hold nothing: such take no room from the others
 }
 
-func made(all []Build) map[string]map[Object]bool {
+// made is what entry points make, by key; nil: they are there, and it is not known.
+func (g *Graph) made(all []Build) map[string]map[Object]bool {
 	out := map[string]map[Object]bool{}
 	for _, b := range all {
-		if b.Err != "" {
-			continue
+		if g.spent(b.Entry.Path(), 1+len(b.Objects), 1+len(b.Objects)) {
+			break
 		}
-		objects := map[Object]bool{}
-		for _, o := range b.Objects {
-			objects[o.moving()] = true
+		objects := out[key(b.Entry)]
+		if b.Err == "" {
+			objects = make(map[Object]bool, len(b.Objects))
+			for _, o := range b.Objects {
+				objects[o.moving()] = true
+			}
 		}
 		out[key(b.Entry)] = objects
 	}
@@ -270,7 +273,10 @@ func (m *mover) move(move Move) {
 	if k := move.From.Kustomization; k != nil && k.Keeps {
 		move.Kept = true
 	}
-	was, is := Release(m.policy, move.From), Release(m.policy, move.To)
+	if m.spent(move.Appears, 1, 1) {
+		return
+	}
+	was, is := m.release(move.From), m.release(move.To)
 	away, back := direction(was, is)
 	move.Back, move.Within = back, !away && !back
 	switch {
@@ -289,7 +295,7 @@ func (m *mover) move(move Move) {
 
 // within reports whether both of two entry points are live, or both windowed in one way.
 func (m *mover) within(from, to graph.Entry) bool {
-	away, back := direction(Release(m.policy, from), Release(m.policy, to))
+	away, back := direction(m.release(from), m.release(to))
 	return !away && !back
 }
 
@@ -311,12 +317,15 @@ type arrival struct {
 }
 
 // arrivals is what entry points make after the change and did not make before, by object.
-func (m *mover) arrivals(before, after []Build) map[Object][]arrival {
+func (m *mover) arrivals(after []Build) map[Object][]arrival {
 	arrivals := map[Object][]arrival{}
 	for _, b := range after {
-		old, known := m.was[key(b.Entry)]
+		old, existed := m.was[key(b.Entry)]
+		if b.Err != "" || existed && old == nil {
+			continue
+		}
 		for _, o := range b.Objects {
-			if id := o.moving(); b.Err == "" && (known || !m.existed(before, b.Entry)) && !old[id] {
+			if id := o.moving(); !old[id] && !m.spent(o.File, 1, 1) {
 				arrivals[id] = append(arrivals[id], arrival{b.Entry, o.File})
 			}
 		}
@@ -325,10 +334,10 @@ func (m *mover) arrivals(before, after []Build) map[Object][]arrival {
 }
 
 func (m *mover) byObject(before, after []Build) {
-	arrivals := m.arrivals(before, after)
+	arrivals := m.arrivals(after)
 	for _, b := range before {
-		left, known := m.is[key(b.Entry)]
-		if b.Err != "" || !known && m.existed(after, b.Entry) {
+		left, exists := m.is[key(b.Entry)]
+		if b.Err != "" || exists && left == nil {
 			continue // it is not known what it makes
 		}
 		for _, o := range b.Objects {
@@ -342,16 +351,21 @@ func (m *mover) byObject(before, after []Build) {
 	}
 }
 
-// existed reports whether an entry point is among those of a tree, built or not.
-func (m *mover) existed(all []Build, e graph.Entry) bool {
-	return slices.ContainsFunc(all, func(b Build) bool { return key(b.Entry) == key(e) })
-}
-
 // byName looks at the entry points that were not built, in one of the trees at least.
 func (m *mover) byName(before, after []Build, changes []Change) {
-	broken := func(e graph.Entry) bool {
-		unknown := func(b Build) bool { return b.Err != "" && key(b.Entry) == key(e) }
-		return slices.ContainsFunc(before, unknown) || slices.ContainsFunc(after, unknown)
+	broken, content := map[string]bool{}, map[graph.Entry][]string{}
+	for _, b := range slices.Concat(before, after) {
+		broken[key(b.Entry)] = broken[key(b.Entry)] || b.Err != ""
+	}
+	reads := func(e graph.Entry, file string) bool {
+		if m.spent(file, 0, 1) {
+			return false
+		}
+		if _, known := content[e]; !known {
+			content[e] = e.Content()
+		}
+		_, ok := slices.BinarySearch(content[e], file)
+		return ok
 	}
 	added := map[string][]string{} // by the last name
 	for _, c := range changes {
@@ -369,16 +383,11 @@ func (m *mover) byName(before, after []Build, changes []Change) {
 			}
 			for _, to := range after {
 				for _, file := range added[path.Base(c.Left)] {
-					if !m.within(from.Entry, to.Entry) && (broken(from.Entry) || broken(to.Entry)) && reads(to.Entry, file) {
+					if !m.within(from.Entry, to.Entry) && (broken[key(from.Entry)] || broken[key(to.Entry)]) && reads(to.Entry, file) {
 						m.move(Move{What: path.Base(file), From: from.Entry, To: to.Entry, Left: c.Left, Appears: file})
 					}
 				}
 			}
 		}
 	}
-}
-
-func reads(e graph.Entry, file string) bool {
-	_, ok := slices.BinarySearch(e.Content(), file)
-	return ok
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/graph"
 	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/window"
 )
 
@@ -27,10 +28,20 @@ import (
 type Graph struct {
 	policy  *config.Policy
 	trees   []tree
-	readers map[string][]Reader
+	readers map[string][]Reader // those that hold a path first
+	sums    map[string]sum      // what all of them need
+	needs   map[graph.Entry][]layout.Release
+	follow  map[*graph.Cluster]string // the branches of roots, by rootBranch
 	holds   map[string]hold
 	changes []redefinition
 	layered map[string]bool // clusters with a windowed entry point in the first tree
+	meter   *meter.Meter    // of the run that read the trees
+}
+
+// sum is what all readers of a path need, and how many entry points they are.
+type sum struct {
+	releases []layout.Release
+	entries  int
 }
 
 // tree is the entry points of one tree.
@@ -69,10 +80,17 @@ type hold struct {
 	why     string
 }
 
-// New is the references of trees: of one, or of those before and after a change, in this order. Further trees add what reads a path there.
+// New is the references of trees: of one, or of those before and after a change, in this order. Further trees add what reads a path there. The run that
+// read the trees is charged, for what is asked of the references, too: what was made of them counts only while [Graph.Err] is nil.
 func New(policy *config.Policy, trees ...[]graph.Cluster) *Graph {
-	g := &Graph{policy: policy, readers: map[string][]Reader{}, holds: map[string]hold{}, layered: map[string]bool{}}
+	g := &Graph{
+		policy: policy, readers: map[string][]Reader{}, sums: map[string]sum{}, needs: map[graph.Entry][]layout.Release{},
+		follow: map[*graph.Cluster]string{}, holds: map[string]hold{}, layered: map[string]bool{},
+	}
 	for _, clusters := range trees {
+		if len(clusters) > 0 {
+			g.meter = clusters[0].Meter()
+		}
 		g.add(clusters)
 	}
 	if len(g.trees) == 0 {
@@ -81,9 +99,8 @@ func New(policy *config.Policy, trees ...[]graph.Cluster) *Graph {
 	for _, e := range g.trees[0].entries {
 		g.layered[e.Cluster.Name] = g.layered[e.Cluster.Name] || !isLive(e.releases)
 	}
-	for path, readers := range g.readers {
-		slices.SortStableFunc(readers, func(a, b Reader) int { return cmp.Compare(key(a.Entry), key(b.Entry)) })
-		g.readers[path] = slices.CompactFunc(readers, Reader.same)
+	for path := range g.readers {
+		g.sum(path)
 	}
 	if policy.Flux {
 		g.unread()
@@ -95,16 +112,77 @@ func New(policy *config.Policy, trees ...[]graph.Cluster) *Graph {
 	return g
 }
 
+// Err is why not all is known: the run that read the trees has ended.
+func (g *Graph) Err() error {
+	if g.meter == nil {
+		return nil
+	}
+	return g.meter.Err()
+}
+
+// spent charges the run for what is about to be held and done for a place, and reports whether that is too much.
+func (g *Graph) spent(place string, nodes, steps int) bool {
+	return g.meter != nil && (g.meter.Take(meter.Nodes, nodes, place) != nil || g.meter.Take(meter.Steps, steps, place) != nil)
+}
+
+// release is what the files of an entry point need: each is asked often.
+func (g *Graph) release(e graph.Entry) []layout.Release {
+	if needs, known := g.needs[e]; known {
+		return needs
+	}
+	return Release(g.policy, e)
+}
+
+// read keeps that something reads a path.
+func (g *Graph) read(path string, r Reader) {
+	if !g.spent(path, 1, 1) {
+		g.readers[path] = append(g.readers[path], r)
+	}
+}
+
+// sum puts the readers of a path in order, each once, and sums up what they need.
+func (g *Graph) sum(path string) {
+	readers, s := g.readers[path], sum{}
+	if g.spent(path, 1, len(readers)) {
+		return
+	}
+	keys := make(map[graph.Entry]string, len(readers))
+	for _, r := range readers {
+		if _, known := keys[r.Entry]; !known {
+			keys[r.Entry] = key(r.Entry)
+		}
+	}
+	slices.SortStableFunc(readers, func(a, b Reader) int { return cmp.Compare(keys[a.Entry], keys[b.Entry]) })
+	readers = slices.CompactFunc(readers, Reader.same)
+	for i, r := range readers {
+		if i == 0 || keys[r.Entry] != keys[readers[i-1].Entry] {
+			s.entries++
+		}
+		if i == 0 || !slices.Equal(r.Releases, readers[i-1].Releases) {
+			s.releases = union(s.releases, r.Releases)
+		}
+	}
+	slices.SortStableFunc(readers, func(a, b Reader) int { return cmp.Compare(order(a), order(b)) })
+	g.readers[path], g.sums[path] = readers, s
+}
+
 // add adds what reads a path in one tree.
 func (g *Graph) add(clusters []graph.Cluster) {
 	t := tree{}
+	know := func(e graph.Entry) []layout.Release {
+		if !g.spent(e.Path(), 1, 1) {
+			g.needs[e] = Release(g.policy, e)
+		}
+		return g.needs[e]
+	}
 	for i := range clusters {
 		c := &clusters[i]
+		g.follow[c] = rootBranch(c)
 		for _, e := range c.Entries() {
-			t.entries = append(t.entries, known{e, Release(g.policy, e), OtherBranch(g.policy, e)})
+			t.entries = append(t.entries, known{e, know(e), OtherBranch(g.policy, e)})
 		}
 		for _, e := range c.Elsewhere() {
-			t.leaves = append(t.leaves, known{e, Release(g.policy, e), true})
+			t.leaves = append(t.leaves, known{e, know(e), true})
 		}
 		t.influences = append(t.influences, c.Influences()...)
 	}
@@ -112,8 +190,8 @@ func (g *Graph) add(clusters []graph.Cluster) {
 	for i := range t.influences {
 		in := &t.influences[i]
 		influenced[[2]string{key(in.By), in.File}] = true
-		if by := Release(g.policy, in.By); !OtherBranch(g.policy, in.By) {
-			g.readers[in.File] = append(g.readers[in.File], Reader{in.By, in, g.influence(by, Release(g.policy, in.Of))})
+		if !OtherBranch(g.policy, in.By) {
+			g.read(in.File, Reader{in.By, in, g.influence(g.release(in.By), g.release(in.Of))})
 		}
 	}
 	for _, e := range t.entries {
@@ -122,12 +200,12 @@ func (g *Graph) add(clusters []graph.Cluster) {
 		}
 		content := e.Content()
 		for _, file := range content {
-			g.readers[file] = append(g.readers[file], Reader{e.Entry, nil, e.releases})
+			g.read(file, Reader{e.Entry, nil, e.releases})
 		}
 		for _, file := range e.Files() {
 			// A definition that changes no entry point that is known is what its reader makes of it.
 			if _, ok := slices.BinarySearch(content, file); !ok && !influenced[[2]string{key(e.Entry), file}] {
-				g.readers[file] = append(g.readers[file], Reader{e.Entry, nil, e.releases})
+				g.read(file, Reader{e.Entry, nil, e.releases})
 			}
 		}
 	}
@@ -255,11 +333,7 @@ func (r Reader) same(o Reader) bool {
 }
 
 // Why is everything that reads a path, those that hold it first.
-func (g *Graph) Why(path string) []Reader {
-	out := slices.Clone(g.readers[path])
-	slices.SortStableFunc(out, func(a, b Reader) int { return cmp.Compare(order(a), order(b)) })
-	return out
-}
+func (g *Graph) Why(path string) []Reader { return slices.Clone(g.readers[path]) }
 
 func order(r Reader) int {
 	if isLive(r.Releases) {
@@ -281,15 +355,11 @@ func (g *Graph) Entries() []graph.Entry {
 
 // Reads implements [layout.References].
 func (g *Graph) Reads(path string) (layout.Class, bool) {
-	readers := g.Why(path)
+	readers, s := g.readers[path], g.sums[path]
 	if len(readers) == 0 {
 		return layout.Class{}, false
 	}
-	var all []layout.Release
-	for _, r := range readers {
-		all = union(all, r.Releases)
-	}
-	return layout.Class{Releases: all, Rule: chainOf(path, readers)}, true
+	return layout.Class{Releases: s.releases, Rule: chainOf(path, readers[0], s.entries)}, true
 }
 
 // Holds implements [layout.References].
@@ -301,12 +371,14 @@ func (g *Graph) Holds(path string) (layout.Class, bool) {
 // hold adds windows to what a path needs, whatever decides it. The first reason is the one that is shown.
 func (g *Graph) hold(path string, windows []layout.Release, why string) {
 	windows = slices.DeleteFunc(slices.Clone(windows), func(r layout.Release) bool { return !isWindow(r) })
-	if path == "" || len(windows) == 0 {
+	if path == "" || len(windows) == 0 || g.spent(path, 0, 1) {
 		return
 	}
 	h, ok := g.holds[path]
 	if !ok {
-		h.why = why
+		if h.why = why; g.spent(path, 1, 0) {
+			return
+		}
 	}
 	h.windows = union(h.windows, windows)
 	g.holds[path] = h
@@ -314,9 +386,12 @@ func (g *Graph) hold(path string, windows []layout.Release, why string) {
 
 // redefined holds what leads to the definition of a windowed entry point that differs between two trees: it is made, changed or gone at once.
 func (g *Graph) redefined(before, after *tree) {
-	entries, digests := map[string][]known{}, map[string]*[2]string{}
+	entries, digests, ways := map[string][]known{}, map[string]*[2]string{}, map[*graph.Cluster][]string{}
 	for i, t := range []*tree{before, after} {
 		for _, e := range t.all() {
+			if g.spent(e.Path(), 0, 1) {
+				return
+			}
 			k := key(e.Entry)
 			if digests[k] == nil {
 				digests[k] = &[2]string{}
@@ -336,9 +411,12 @@ func (g *Graph) redefined(before, after *tree) {
 		}
 		r := redefinition{hold{windows, wordRedefined(both[0].Entry)}, map[string]bool{}}
 		for _, e := range both {
-			r.leads(e.Way())
+			g.leads(&r, e.Way())
 			if root := digests[key(e.Root())]; root != nil && root[0] != root[1] {
-				r.leads(e.Root().Way())
+				if _, known := ways[e.Cluster]; !known {
+					ways[e.Cluster] = e.Root().Way()
+				}
+				g.leads(&r, ways[e.Cluster])
 			}
 		}
 		g.redefine(r)

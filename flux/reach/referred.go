@@ -2,6 +2,7 @@ package reach
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/sluicegate/sluice/flux/graph"
 	"github.com/sluicegate/sluice/layout"
@@ -27,16 +28,16 @@ func (g *Graph) referred(before, after *tree) {
 			continue
 		}
 		for _, ref := range e.Refs() {
-			if to := (referent{key(e.Entry), ref}); !seen[to] {
+			if to := (referent{key(e.Entry), ref}); !seen[to] && !g.spent(e.Path(), 1, 1) {
 				seen[to] = true
-				g.differs(clusters, e.Entry, ref, windows)
+				g.referent(clusters, e.Entry, ref, windows)
 			}
 		}
 	}
 }
 
-// differs holds what leads to an object that an entry point refers to, if it differs between two trees.
-func (g *Graph) differs(clusters [2]map[string]*graph.Cluster, e graph.Entry, ref graph.Ref, windows []layout.Release) {
+// referent holds what leads to an object that an entry point refers to, if it differs between two trees.
+func (g *Graph) referent(clusters [2]map[string]*graph.Cluster, e graph.Entry, ref graph.Ref, windows []layout.Release) {
 	var there []graph.Entry
 	said := map[string]bool{}
 	for _, in := range clusters {
@@ -52,14 +53,17 @@ func (g *Graph) differs(clusters [2]map[string]*graph.Cluster, e graph.Entry, re
 	}
 	r := redefinition{hold{windows, wordReferent(ref, e)}, map[string]bool{}}
 	for _, at := range there {
-		r.leads(at.Leads(ref))
+		g.leads(&r, at.Leads(ref))
 	}
 	g.redefine(r)
 }
 
 // leads adds files that lead to what is redefined.
-func (r *redefinition) leads(files []string) {
+func (g *Graph) leads(r *redefinition, files []string) {
 	for _, file := range files {
+		if r.files[file] || g.spent(file, 1+len(graph.BuildNames())*(1+strings.Count(file, "/")), 1) {
+			continue
+		}
 		r.files[file] = true
 		addLists(r.files, file)
 	}

@@ -26,13 +26,9 @@ const (
 const arrow = " ← "
 
 // chainOf is the first reader's chain, and how many other entry points there are.
-func chainOf(file string, readers []Reader) string {
-	text := readers[0].Chain(file)
-	entries := map[string]bool{}
-	for _, r := range readers {
-		entries[key(r.Entry)] = true
-	}
-	if more := len(entries) - 1; more > 0 {
+func chainOf(file string, first Reader, entries int) string {
+	text := first.Chain(file)
+	if more := entries - 1; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
