@@ -157,7 +157,7 @@ func (e *env) look(ctx context.Context, s surroundings) ([]config.Finding, *tree
 	}
 	findings := config.Check(s.policy, s.data, in)
 	if err == nil {
-		findings = append(findings, suspendInGit(ctx, s.policy, read.clusters)...)
+		findings = append(findings, suspendInGit(s.policy, read.clusters)...)
 	}
 	tree.Shares = s.policy.Shares(paths)
 	for _, s := range tree.Shares {

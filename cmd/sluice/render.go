@@ -83,11 +83,11 @@ func newRenderSuspendCommand(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out, err := render.Suspend(cmd.Context(), in, render.Call{Kind: kind, Image: call.image, Namespace: call.namespace})
+			out, err := render.Suspend(in, render.Call{Kind: kind, Image: call.image, Namespace: call.namespace})
 			if err != nil {
 				return err
 			}
-			wrong, err := render.Contradictions(cmd.Context(), in)
+			wrong, err := render.Contradictions(in)
 			if err != nil {
 				return err
 			}
@@ -129,7 +129,7 @@ func newRenderFluxCommand(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out, err := render.Flux(cmd.Context(), in, call.url, origin(cmd.Context(), renderDir(args)))
+			out, err := render.Flux(in, call.url, origin(cmd.Context(), renderDir(args)))
 			if err != nil {
 				return err
 			}
@@ -216,9 +216,9 @@ func (e *env) renderInput(ctx context.Context, call renderCall, args []string) (
 }
 
 // suspendInGit is the warnings of check about windowed Flux Kustomizations of whose suspend the tree says something.
-func suspendInGit(ctx context.Context, policy *config.Policy, clusters []graph.Cluster) []config.Finding {
+func suspendInGit(policy *config.Policy, clusters []graph.Cluster) []config.Finding {
 	var out []config.Finding
-	wrong, _ := render.Contradictions(ctx, render.Input{Policy: policy, Clusters: clusters}) // who called knows that the context ended
+	wrong, _ := render.Contradictions(render.Input{Policy: policy, Clusters: clusters}) // who called knows that the context ended
 	for _, c := range wrong {
 		out = append(out, config.Finding{Severity: config.Warning, Code: codeSuspend, Message: c.Sentence()})
 	}

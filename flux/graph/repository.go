@@ -177,7 +177,9 @@ func (c *Cluster) Unconfirmed() []*Source {
 			out = append(out, s)
 		}
 	}
-	slices.SortFunc(out, func(a, b *Source) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), Ref{a.URL, a.Namespace, a.Name}.compare(Ref{b.URL, b.Namespace, b.Name})) })
+	slices.SortFunc(out, func(a, b *Source) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), Ref{a.URL, a.Namespace, a.Name}.compare(Ref{b.URL, b.Namespace, b.Name}))
+	})
 	return out
 }
 

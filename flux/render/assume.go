@@ -2,7 +2,6 @@ package render
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"io/fs"
 	"path"
@@ -17,7 +16,7 @@ const maxAssumed = 2000
 
 // assume gives the clusters of which Git has no Flux Kustomization those that their directories stand for: one for each directory below the
 // root that kustomize builds and no other one there reads. They have no place in a file. Fail closed: what is beyond a bound might be windowed.
-func (in Input) assume(ctx context.Context) (Input, error) {
+func (in Input) assume() (Input, error) {
 	var dirs []string
 	clusters := slices.Clone(in.Clusters)
 	for i, c := range clusters {
@@ -29,11 +28,14 @@ func (in Input) assume(ctx context.Context) (Input, error) {
 				return Input{}, errors.New(wordManyAssumed())
 			}
 		}
-		tops, err := in.tops(ctx, c, dirs)
+		tops, err := in.tops(c, dirs)
 		if err != nil {
 			return Input{}, err
 		}
 		clusters[i].Kustomizations = append(slices.Clone(c.Kustomizations), tops...)
+	}
+	if err := in.charge("", 0, 0, 0); err != nil {
+		return Input{}, err
 	}
 	if in.Clusters = clusters; in.Graph != nil && in.Graph.Beyond() != "" {
 		return Input{}, errors.New(in.Graph.Beyond())
@@ -62,12 +64,12 @@ func (in Input) builds() []string {
 }
 
 // tops is what Flux would be pointed at below a cluster's root.
-func (in Input) tops(ctx context.Context, c graph.Cluster, dirs []string) (all []*graph.Kustomization, err error) {
+func (in Input) tops(c graph.Cluster, dirs []string) (all []*graph.Kustomization, err error) {
 	read := map[string]string{} // by whom a file is read first
 	shared := map[string]bool{} // files that several read
 	for _, dir := range dirs {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		if err := in.charge(dir, 1, 2, 0); err != nil {
+			return nil, err
 		}
 		if !strings.HasPrefix(dir, strings.TrimPrefix(c.Path+"/", "./")) || dir == c.Path {
 			continue
@@ -78,6 +80,9 @@ func (in Input) tops(ctx context.Context, c graph.Cluster, dirs []string) (all [
 		}
 		in.Graph.Follow(k)
 		for _, file := range k.Files() {
+			if err := in.charge(file, 1, 1, 0); err != nil {
+				return nil, err
+			}
 			if read[file] != "" {
 				shared[file] = true
 			}

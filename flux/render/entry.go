@@ -18,9 +18,9 @@ import (
 )
 
 // entry is a Flux Kustomization with the source that is its side's. Everything else stays as its document has it: patches, decryption, comments.
-func (in drawing) entry(ctx context.Context, k *graph.Kustomization, to *side, around surrounding) entry {
+func (in drawing) entry(k *graph.Kustomization, to *side, around surrounding) (entry, error) {
 	out := entry{Name: k.Name, Namespace: k.Namespace, Place: k.String()}
-	doc, err := in.document(ctx, k)
+	doc, err := in.document(k)
 	switch {
 	case assumed(k):
 		doc, out.Notes = made(k), []string{wordAssumed}
@@ -62,7 +62,8 @@ func (in drawing) entry(ctx context.Context, k *graph.Kustomization, to *side, a
 	if out.Text, err = written(doc); err != nil {
 		out.Notes = append(out.Notes, "It cannot be written: "+err.Error())
 	}
-	return out
+	// it is counted, too, and written
+	return out, in.charge(out.Place, 1, 4, 4*len(out.Text))
 }
 
 // written is a document as YAML, without a last line break. What somebody would obey, or would not see, stands between quotes.
@@ -127,10 +128,10 @@ type passage struct {
 }
 
 // document is the YAML of a Kustomization as it stands in its file. What follows it in its passage is not looked at.
-func (in drawing) document(ctx context.Context, k *graph.Kustomization) (*yaml.Node, error) {
+func (in drawing) document(k *graph.Kustomization) (*yaml.Node, error) {
 	m, ok := in.manuscripts[k.File+"\x00"+k.Kind]
 	if !ok {
-		m = in.manuscript(ctx, k.File, k.Kind)
+		m = in.manuscript(k.File, k.Kind)
 		in.manuscripts[k.File+"\x00"+k.Kind] = m
 	}
 	all := m.docs[k.Name]
@@ -151,18 +152,22 @@ func (in drawing) document(ctx context.Context, k *graph.Kustomization) (*yaml.N
 }
 
 // manuscript looks through a file for the documents of a kind.
-func (in Input) manuscript(ctx context.Context, file, kind string) manuscript {
+func (in Input) manuscript(file, kind string) manuscript {
 	data, err := graph.ReadFile(in.Tree, file, graph.MaxFile)
 	if err != nil {
+		return manuscript{err: err}
+	}
+	// its text, its lines, and its passages
+	if err := in.charge(file, 1+len(data)>>10, bytes.Count(data, []byte("\n"))/8, 2*len(data)); err != nil {
 		return manuscript{err: err}
 	}
 	out := manuscript{docs: map[string][]passage{}}
 	lines := linesOf(string(data))
 	var names []string // of the passages so far
 	var found []passage
-	for dec := yaml.NewDecoder(reading{ctx, bytes.NewReader(data)}); ; {
+	for dec := yaml.NewDecoder(reading{in.Clusters[0].Meter().Context(), bytes.NewReader(data)}); ; {
 		var doc yaml.Node
-		err := dec.Decode(&doc)
+		err := cmp.Or(in.charge(file, 1, 1, 0), dec.Decode(&doc))
 		if err != nil && !errors.Is(err, io.EOF) {
 			return manuscript{err: err}
 		}

@@ -3,7 +3,6 @@ package render
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -30,16 +29,16 @@ var ErrNoURL = errors.New("neither a root's GitRepository nor the remote origin 
 // Flux writes for each cluster the GitRepositories of the live and of each windowed side, the Flux Kustomizations of both with the source that
 // is theirs, and what connects them with the forge: Receiver, Provider, Alert. fixed is the repository's URL whatever the tree says,
 // otherwise the one where the tree says nothing; both may be "".
-func Flux(ctx context.Context, in Input, fixed, otherwise string) ([]byte, error) {
+func Flux(in Input, fixed, otherwise string) ([]byte, error) {
 	var b bytes.Buffer
 	if _, err := repositoryURL(fixed); fixed != "" && err != nil {
 		return nil, err
 	}
-	in, err := in.assume(ctx)
+	in, err := in.assume()
 	if err != nil {
 		return nil, err
 	}
-	owners, err := newOwners(ctx, in.Policy, in.Clusters)
+	owners, err := newOwners(in)
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +46,8 @@ func Flux(ctx context.Context, in Input, fixed, otherwise string) ([]byte, error
 	shared, docs := map[string]int{}, documents{} // shared: clusters of a branch
 	var views []fluxView
 	for _, c := range in.Clusters {
-		v, err := d.cluster(ctx, c)
-		if err != nil && (in.wanted(c) || ctx.Err() != nil) {
+		v, err := d.cluster(c)
+		if err != nil && (in.wanted(c) || in.charge(c.Path, 1, 0, 0) != nil) {
 			return nil, err
 		}
 		for _, s := range v.Windowed {
@@ -60,8 +59,8 @@ func Flux(ctx context.Context, in Input, fixed, otherwise string) ([]byte, error
 		}
 	}
 	for _, v := range views {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		if err := in.charge(v.Path, 1, 0, 0); err != nil {
+			return nil, err
 		}
 		if b.Len() > 0 {
 			b.WriteString("---\n")
@@ -158,8 +157,8 @@ type drawing struct {
 }
 
 // cluster is what is to be written for one cluster.
-func (in drawing) cluster(ctx context.Context, c graph.Cluster) (fluxView, error) {
-	held, left, err := in.owners.windowed(ctx, c)
+func (in drawing) cluster(c graph.Cluster) (fluxView, error) {
+	held, left, err := in.owners.windowed(c)
 	if err != nil {
 		return fluxView{}, err
 	}
@@ -197,8 +196,8 @@ func (in drawing) cluster(ctx context.Context, c graph.Cluster) (fluxView, error
 		}
 	}
 	for _, k := range c.Kustomizations {
-		if ctx.Err() != nil {
-			return v, ctx.Err()
+		if err := in.charge(k.File, 1, 1, 0); err != nil {
+			return v, err
 		}
 		if root(c, k) || !named(k.Namespace, k.Name) {
 			continue
@@ -211,7 +210,11 @@ func (in drawing) cluster(ctx context.Context, c graph.Cluster) (fluxView, error
 		if b := of[k]; b != nil {
 			to = &v.Windowed[slices.IndexFunc(v.Windowed, func(s side) bool { return s.Branch == b.Name })]
 		}
-		to.Entries = append(to.Entries, in.entry(ctx, k, to, surrounding{byID, of}))
+		e, err := in.entry(k, to, surrounding{byID, of})
+		if err != nil {
+			return v, err
+		}
+		to.Entries = append(to.Entries, e)
 	}
 	if v.Live.fixed {
 		v.Live.Branch = ""

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/sluicegate/sluice/meter"
 )
 
 // watched is a tree that counts how often a file is opened, and calls somebody each time.
@@ -45,7 +47,7 @@ func TestFileOnce(t *testing.T) {
 	in := input(t, windowedBranch, thousands(n))
 	tree := watched{in.Tree, map[string]int{}, func() {}}
 	in.Tree = tree
-	out, err := Flux(t.Context(), in, "https://github.com/acme/fleet", "")
+	out, err := Flux(in, "https://github.com/acme/fleet", "")
 	if err != nil || tree.opened["clusters/c/apps.yaml"] != 1 {
 		t.Errorf("%v, opened %v", err, tree.opened)
 	}
@@ -56,21 +58,55 @@ func TestFileOnce(t *testing.T) {
 	}
 }
 
-// TestStops: the end of a context ends what is written, also while it is written.
+// TestStops: each loop of what is written charges the run that read the tree, whose end ends it wherever it comes. How many steps there are is written
+// down, so that a loop that charges none any more is noticed.
 func TestStops(t *testing.T) {
-	ended, end := context.WithCancel(t.Context())
-	end()
-	in := input(t, windowedBranch, thousands(3))
-	_, suspended := Suspend(ended, in, Call{Kind: Deployment, Image: image})
-	_, written := Flux(ended, in, "https://github.com/acme/fleet", "")
-	_, wrong := Contradictions(ended, in)
-	ending, end := context.WithCancel(t.Context())
-	in.Tree = watched{in.Tree, map[string]int{}, end}
-	_, late := Flux(ending, in, "https://github.com/acme/fleet", "")
-	for what, err := range map[string]error{"suspend": suspended, "flux": written, "contradictions": wrong, "while it is written": late} {
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v", what, err)
+	bare := simple()
+	delete(bare, "clusters/c/apps.yaml")
+	bare["clusters/c/a/kustomization.yaml"] = &fstest.MapFile{Data: []byte("resources: [../cm.yaml]\n")}
+	bare["clusters/c/cm.yaml"] = &fstest.MapFile{Data: []byte("kind: ConfigMap\n")}
+	flux := func(in Input) error { _, err := Flux(in, "https://github.com/acme/fleet", ""); return err }
+	suspend := func(in Input) error { _, err := Suspend(in, Call{Kind: Deployment, Image: image}); return err }
+	for name, c := range map[string]struct {
+		tree         fstest.MapFS
+		write        func(Input) error
+		steps, nodes int64
+	}{
+		"flux":           {thousands(3), flux, 23, 31},
+		"suspend":        {thousands(3), suspend, 10, 8},
+		"contradictions": {thousands(3), func(in Input) error { _, err := Contradictions(in); return err }, 10, 8},
+		"assumed":        {bare, flux, 16, 20},
+	} {
+		for _, kind := range []meter.Kind{meter.Steps, meter.Nodes} {
+			took := func(more int64) (int64, error) {
+				m := meter.New(t.Context(), meter.Limits{meter.Time: -1})
+				in := inputBy(t, m, windowedBranch, c.tree)
+				before := m.Readings()[kind].Used
+				if more >= 0 { // a run that may take so much more
+					l := meter.Limits{meter.Time: -1}
+					l[kind] = before + more
+					in = inputBy(t, meter.New(t.Context(), l), windowedBranch, c.tree)
+				}
+				err := c.write(in)
+				return m.Readings()[kind].Used - before, err
+			}
+			all, err := took(-1)
+			if want := map[meter.Kind]int64{meter.Steps: c.steps, meter.Nodes: c.nodes}[kind]; err != nil || all != want {
+				t.Errorf("%s: %d of kind %d, want %d; %v", name, all, kind, want, err)
+			}
+			for n := range all {
+				var bound *meter.Error
+				if _, err := took(n); !errors.As(err, &bound) {
+					t.Errorf("%s: after %d of kind %d of %d: %v", name, n, kind, all, err)
+				}
+			}
 		}
+	}
+	ending, end := context.WithCancel(t.Context())
+	in := inputBy(t, meter.New(ending, meter.Limits{}), windowedBranch, thousands(3))
+	in.Tree = watched{in.Tree, map[string]int{}, end}
+	if err := flux(in); !errors.Is(err, context.Canceled) {
+		t.Errorf("while it is written: %v", err)
 	}
 }
 
@@ -85,7 +121,7 @@ func TestTenants(t *testing.T) {
 	tree["clusters/c/apps.yaml"].Data = []byte(text.String() + sourceText)
 	in := input(t, windowed, tree)
 	for home, call := range map[string]Call{"flux-system": {Kind: Deployment, Image: image}, "ops": {Kind: CronJob, Image: image, Namespace: "ops"}, "team-b": {Kind: Deployment, Image: image, Namespace: "team-b"}} {
-		out, err := Suspend(t.Context(), in, call)
+		out, err := Suspend(in, call)
 		if err != nil || len(out.Reach) == 0 || !strings.Contains(out.Reach[0], "cluster c: whoever may write to the namespace "+home+", where this runs, may change the windows, and patch everything that is held: team-a/apps, team-b/apps, team-") {
 			t.Errorf("%s: %v %q", home, err, out.Reach)
 		}
@@ -131,10 +167,10 @@ func TestTenants(t *testing.T) {
 	if account(long, "x") == account(long[:62]+"y", "x") {
 		t.Error("two namespaces, one account")
 	}
-	if out, err := Suspend(t.Context(), input(t, windowed, simple()), Call{Kind: Deployment, Image: image}); err != nil || len(out.Reach) > 0 {
+	if out, err := Suspend(input(t, windowed, simple()), Call{Kind: Deployment, Image: image}); err != nil || len(out.Reach) > 0 {
 		t.Errorf("where nobody else has a part in it: %v %q", err, out.Reach)
 	}
-	if _, err := Suspend(t.Context(), in, Call{Kind: Deployment, Image: image, Namespace: "a: b"}); err == nil {
+	if _, err := Suspend(in, Call{Kind: Deployment, Image: image, Namespace: "a: b"}); err == nil {
 		t.Error("a namespace that is none")
 	}
 }
@@ -147,7 +183,7 @@ func TestManyNamespaces(t *testing.T) {
 		text.WriteString(kustomization("namespace: flux-system", fmt.Sprintf("namespace: t%d", i), "name: fleet", "name: fleet, namespace: flux-system") + "---\n")
 	}
 	tree["clusters/c/apps.yaml"].Data = []byte(text.String() + sourceText)
-	_, err := Suspend(t.Context(), input(t, windowed, tree), Call{Kind: Deployment, Image: image})
+	_, err := Suspend(input(t, windowed, tree), Call{Kind: Deployment, Image: image})
 	if err == nil || !strings.Contains(err.Error(), "in 51 namespaces; at most 50") {
 		t.Error(err)
 	}
@@ -160,7 +196,7 @@ func TestLineBreaks(t *testing.T) {
 			files := thousands(3)
 			text := string(files["clusters/c/apps.yaml"].Data)
 			files["clusters/c/apps.yaml"].Data = []byte("#" + strings.Repeat(broken, n) + "\n" + text)
-			out, err := Flux(t.Context(), input(t, windowedBranch, files), "https://github.com/acme/fleet", "")
+			out, err := Flux(input(t, windowedBranch, files), "https://github.com/acme/fleet", "")
 			if err != nil {
 				t.Errorf("%q: %v", broken, err)
 			}

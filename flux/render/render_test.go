@@ -20,6 +20,7 @@ import (
 	"github.com/sluicegate/sluice/flux/graph"
 	"github.com/sluicegate/sluice/internal/fluxtrees"
 	"github.com/sluicegate/sluice/internal/golden"
+	"github.com/sluicegate/sluice/meter"
 )
 
 const head = `version: 1
@@ -57,11 +58,17 @@ layout: {rules: [{paths: ["tenants/**"], release: {branches: ["windowed"]}}]}
 // input is rules and a tree.
 func input(t *testing.T, rules string, tree fs.FS) Input {
 	t.Helper()
+	return inputBy(t, meter.Unhurried(), rules, tree)
+}
+
+// inputBy is input as a part of a run.
+func inputBy(t *testing.T, m *meter.Meter, rules string, tree fs.FS) Input {
+	t.Helper()
 	policy, findings := config.Parse([]byte(rules))
 	if policy == nil {
 		t.Fatal(findings)
 	}
-	g, err := graph.Read(tree)
+	g, err := graph.ReadBy(m, tree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +78,7 @@ func input(t *testing.T, rules string, tree fs.FS) Input {
 // suspended is what Suspend writes, and whether Git says nothing of it.
 func suspended(t *testing.T, in Input, call Call) ([]byte, bool, error) {
 	t.Helper()
-	out, err := Suspend(t.Context(), in, call)
+	out, err := Suspend(in, call)
 	return out.Manifests, out.Clean, err
 }
 
@@ -85,14 +92,14 @@ func TestGoldens(t *testing.T) {
 		for _, again := range []string{"", "again"} {
 			var b bytes.Buffer
 			for _, kind := range []Kind{Deployment, CronJob} {
-				out, err := Suspend(t.Context(), in, Call{Kind: kind, Image: image})
+				out, err := Suspend(in, Call{Kind: kind, Image: image})
 				if err != nil || !out.Clean {
 					t.Errorf("%s: %v %t", name, err, out.Clean)
 				}
 				b.Write(out.Manifests)
 				b.WriteString("=====\n")
 			}
-			text, err := Flux(t.Context(), in, "", "git@github.com:acme/fleet.git")
+			text, err := Flux(in, "", "git@github.com:acme/fleet.git")
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -159,7 +166,7 @@ func TestSuspendInGit(t *testing.T) {
 		if err != nil || clean || !strings.Contains(string(out), "\n# ERROR: "+want) {
 			t.Errorf("%t %v\n%s", clean, err, out)
 		}
-		if all, err := Contradictions(t.Context(), in); err != nil || len(all) != 1 || !strings.HasPrefix(all[0].Sentence(), want) {
+		if all, err := Contradictions(in); err != nil || len(all) != 1 || !strings.HasPrefix(all[0].Sentence(), want) {
 			t.Errorf("%+v", all)
 		}
 	}
@@ -203,7 +210,7 @@ func TestShared(t *testing.T) {
 	}
 	both := head + "branches:\n" + branch("a") + branch("b") + "layout:\n  rules:\n" + rule("a") + rule("b")
 	for rules, said := range map[string]bool{both: false, strings.Replace(both, rule("b"), "", 1): true} {
-		out, err := Flux(t.Context(), input(t, rules, tree), "https://github.com/acme/fleet", "")
+		out, err := Flux(input(t, rules, tree), "https://github.com/acme/fleet", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +237,7 @@ func TestTag(t *testing.T) {
 	tree["clusters/c/rw.yaml"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(entryText, "apps", "rw") + "---\n" + strings.NewReplacer("name: fleet", "name: rw", "branch: main", "branch: rw").Replace(sourceText))}
 	tree["clusters/c/rw.yaml"].Data = bytes.Replace(tree["clusters/c/rw.yaml"].Data, []byte("GitRepository, name: fleet"), []byte("GitRepository, name: rw"), 1)
 	tree["rw/web.yaml"] = tree["apps/web.yaml"]
-	out, err := Flux(t.Context(), input(t, head+"branches: [{name: rw, from: main, window: cluster-1}]\nlayout: {rules: [{paths: [\"rw/**\"], release: {branches: [rw]}}]}\n", tree), "", "https://github.com/acme/fleet")
+	out, err := Flux(input(t, head+"branches: [{name: rw, from: main, window: cluster-1}]\nlayout: {rules: [{paths: [\"rw/**\"], release: {branches: [rw]}}]}\n", tree), "", "https://github.com/acme/fleet")
 	for _, want := range []string{
 		"what is live comes from a tag or a commit, what is windowed", "# GitRepository flux-system/fleet stays as it is (clusters/c/apps.yaml:10).\n", "    branch: rw\n",
 	} {
@@ -277,7 +284,7 @@ func TestHostile(t *testing.T) {
 				}
 				harmless(t, name, out)
 			}
-			if out, err := Flux(t.Context(), in, "https://github.com/acme/fleet", ""); err != nil {
+			if out, err := Flux(in, "https://github.com/acme/fleet", ""); err != nil {
 				t.Errorf("%s: %v", name, err)
 			} else {
 				harmless(t, name, out)
@@ -338,14 +345,14 @@ func TestURL(t *testing.T) {
 		}
 	}
 	in := input(t, files["windows-rw"], fluxtrees.Tree(t, "windows-rw"))
-	if _, err := Flux(t.Context(), in, "", ""); !errors.Is(err, ErrNoURL) {
+	if _, err := Flux(in, "", ""); !errors.Is(err, ErrNoURL) {
 		t.Error(err)
 	}
 	in = input(t, files["branches"], fluxtrees.Tree(t, "branches"))
 	for want, call := range map[string][2]string{
 		"url: ssh://git@github.com/acme/fleet\n": {"", "https://other.example.com/x"}, "url: https://gitlab.example.com/x\n": {"https://gitlab.example.com/x", ""},
 	} {
-		if out, err := Flux(t.Context(), in, call[0], call[1]); err != nil || !strings.Contains(string(out), want) {
+		if out, err := Flux(in, call[0], call[1]); err != nil || !strings.Contains(string(out), want) {
 			t.Errorf("%q: %v\n%s", call, err, out)
 		}
 	}

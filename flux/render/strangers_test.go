@@ -100,7 +100,7 @@ func TestManyAssumed(t *testing.T) {
 	}
 	rules := head + "layout: {rules: [{paths: [\"**\"], release: cluster-1}]}\nclusters: [{name: c, path: clusters/c}]\n"
 	_, _, suspended := suspended(t, input(t, rules, tree), Call{Kind: Deployment, Image: image})
-	_, written := Flux(t.Context(), input(t, rules, tree), "https://example.com/acme/fleet", "")
+	_, written := Flux(input(t, rules, tree), "https://example.com/acme/fleet", "")
 	for _, err := range []error{suspended, written} {
 		if err == nil || !strings.Contains(err.Error(), "more than 2000 directories") {
 			t.Error(err)

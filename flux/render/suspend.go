@@ -3,7 +3,6 @@ package render
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -51,16 +50,16 @@ type Suspension struct {
 // Suspend writes for each cluster with windowed Kustomizations what holds them by suspend: nothing else in the cluster, and no service, is
 // needed. All of it runs in one namespace, which is never chosen by the tree, and for each namespace that has some of them with a token of its own that may
 // patch these alone.
-func Suspend(ctx context.Context, in Input, call Call) (Suspension, error) {
+func Suspend(in Input, call Call) (Suspension, error) {
 	out := Suspension{Clean: true}
 	if call.Namespace = cmp.Or(call.Namespace, fluxNamespace); !namespaceShape.MatchString(call.Namespace) {
 		return out, errors.New(wordNamespace(call.Namespace))
 	}
-	in, err := in.assume(ctx)
+	in, err := in.assume()
 	if err != nil {
 		return out, err
 	}
-	owners, err := newOwners(ctx, in.Policy, in.Clusters)
+	owners, err := newOwners(in)
 	if err != nil {
 		return out, err
 	}
@@ -69,7 +68,7 @@ func Suspend(ctx context.Context, in Input, call Call) (Suspension, error) {
 		if !in.wanted(c) {
 			continue
 		}
-		held, left, err := owners.windowed(ctx, c)
+		held, left, err := owners.windowed(c)
 		if err != nil {
 			return out, err
 		}

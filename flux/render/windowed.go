@@ -1,7 +1,7 @@
 package render
 
 import (
-	"context"
+	"cmp"
 	"io/fs"
 	"path"
 	"regexp"
@@ -11,6 +11,7 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/graph"
 	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/window"
 )
 
@@ -22,6 +23,15 @@ type Input struct {
 	Graph    *graph.Tree // of Tree
 	Clusters []graph.Cluster
 	Only     string // the name of the one cluster that is wanted; "": all
+}
+
+// charge charges the run that read the tree for what is about to be done, held and written for a place.
+func (in Input) charge(place string, steps, nodes, bytes int) error {
+	if len(in.Clusters) == 0 {
+		return nil
+	}
+	m := in.Clusters[0].Meter()
+	return cmp.Or(m.Take(meter.Steps, steps, place), m.Take(meter.Nodes, nodes, place), m.Take(meter.Bytes, bytes, place))
 }
 
 // wanted reports whether something is to be written for a cluster.
@@ -53,27 +63,30 @@ func (h Hold) Others() string { return joined(h.Elsewhere) }
 
 // owners knows of each window whose own it is, and of each file who reads it.
 type owners struct {
-	policy  *config.Policy
+	in      Input
 	readers map[string]int                  // clusters that read a file
 	own     map[window.Name]map[string]bool // clusters with a file of their own that needs the window
 }
 
 // newOwners looks at all clusters of a tree.
-func newOwners(ctx context.Context, p *config.Policy, clusters []graph.Cluster) (owners, error) {
-	o := owners{p, map[string]int{}, map[window.Name]map[string]bool{}}
-	files := make([][]string, len(clusters))
-	for i, c := range clusters {
+func newOwners(in Input) (owners, error) {
+	o := owners{in, map[string]int{}, map[window.Name]map[string]bool{}}
+	files := make([][]string, len(in.Clusters))
+	for i, c := range in.Clusters {
 		files[i] = c.Files()
 		for _, file := range files[i] {
+			if err := in.charge(file, 1, 1, 0); err != nil {
+				return o, err
+			}
 			o.readers[file]++
 		}
 	}
-	for i, c := range clusters {
+	for i, c := range in.Clusters {
 		for _, file := range files[i] {
-			if ctx.Err() != nil {
-				return o, ctx.Err()
+			if err := in.charge(file, 1, 0, 0); err != nil {
+				return o, err
 			}
-			windows, _, _ := holds(p, c, file)
+			windows, _, _ := holds(in.Policy, c, file)
 			for _, w := range windows {
 				if o.readers[file] == 1 {
 					if o.own[w] == nil {
@@ -95,7 +108,7 @@ func (o owners) elsewhere(c graph.Cluster, file string, w window.Name) bool {
 // windowed is the Flux Kustomizations of a cluster that are windowed as a whole: those whose source tracks a windowed branch, and those of
 // whose files the rules window every one. The one that applies the root, which holds Flux's own objects, is not among them.
 // One that stands twice, and in one place is not windowed, is left out: which one Flux applies is not known.
-func (o owners) windowed(ctx context.Context, c graph.Cluster) (held []Hold, left []Omission, err error) {
+func (o owners) windowed(c graph.Cluster) (held []Hold, left []Omission, err error) {
 	type reading struct {
 		id, path string
 		source   *graph.Source
@@ -103,8 +116,8 @@ func (o owners) windowed(ctx context.Context, c graph.Cluster) (held []Hold, lef
 	seen := map[reading]bool{}
 	other := map[string]*graph.Kustomization{} // those that are not held, by ID
 	for _, k := range c.Kustomizations {
-		if ctx.Err() != nil {
-			return nil, nil, ctx.Err()
+		if err := o.in.charge(k.File, 1+len(k.Files()), 2, 0); err != nil {
+			return nil, nil, err
 		}
 		r := reading{id(k), k.Path, k.Source}
 		if seen[r] {
@@ -116,7 +129,7 @@ func (o owners) windowed(ctx context.Context, c graph.Cluster) (held []Hold, lef
 			other[id(k)] = k
 		}
 		switch {
-		case !k.Here && (why == "" || c.Stands(k) && !onlyLive(o.policy, []string{path.Join(k.Path, "kustomization.yaml")})):
+		case !k.Here && (why == "" || c.Stands(k) && !onlyLive(o.in.Policy, []string{path.Join(k.Path, "kustomization.yaml")})):
 			left = append(left, Omission{k, wordOtherRepository(c)})
 		case root(c, k) && (!k.Here || h.Branch == nil):
 		case root(c, k):
@@ -152,7 +165,7 @@ func (o owners) ofRoot(c graph.Cluster) string {
 			below[file] = true
 		}
 	}
-	windowed := slices.DeleteFunc(c.RootFiles(), func(file string) bool { return below[file] || onlyLive(o.policy, []string{file}) })
+	windowed := slices.DeleteFunc(c.RootFiles(), func(file string) bool { return below[file] || onlyLive(o.in.Policy, []string{file}) })
 	if len(windowed) == 0 {
 		return ""
 	}
@@ -173,7 +186,7 @@ const live = "live"
 
 // classify says what holds a Kustomization, or why it is not held here.
 func (o owners) classify(c graph.Cluster, k *graph.Kustomization) (Hold, string) {
-	p := o.policy
+	p := o.in.Policy
 	if k.Source != nil {
 		for i, b := range p.Branches {
 			if b.Name == k.Source.Follows() {
@@ -289,16 +302,16 @@ type Contradiction struct {
 }
 
 // Contradictions are those of all clusters, each place of a file once.
-func Contradictions(ctx context.Context, in Input) ([]Contradiction, error) {
+func Contradictions(in Input) ([]Contradiction, error) {
 	var out []Contradiction
 	seen := map[graph.Place]bool{}
-	o, err := newOwners(ctx, in.Policy, in.Clusters)
+	o, err := newOwners(in)
 	for _, c := range in.Clusters {
 		if err != nil || !in.wanted(c) {
 			continue
 		}
 		var held []Hold
-		held, _, err = o.windowed(ctx, c)
+		held, _, err = o.windowed(c)
 		for _, h := range held {
 			if h.Suspend.Set() && !seen[h.Suspend.Place] {
 				seen[h.Suspend.Place] = true
