@@ -8,8 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/sluicegate/sluice/meter"
 )
 
 // Root is where Flux is pointed at in a cluster. The repository's file may name them; see [Tree.Clusters].
@@ -111,9 +109,6 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 func (c *Cluster) Named(namespace, name string) []*Kustomization {
 	return c.named[[2]string{namespace, name}]
 }
-
-// Meter is of the run that read the cluster: who makes something of it charges that.
-func (c *Cluster) Meter() *meter.Meter { return c.tree.meter }
 
 // unnamed says which clusters of this repository stand in hidden directories, where none is looked for.
 func (t *Tree) unnamed(found []Cluster) {

@@ -39,6 +39,12 @@ const (
 	MaxProblems = 200
 )
 
+// Meter is of the run that reads the tree: who makes something of it charges that.
+func (t *Tree) Meter() *meter.Meter { return t.meter }
+
+// Meter is of the run that read the cluster's tree.
+func (c *Cluster) Meter() *meter.Meter { return c.tree.meter }
+
 // hold charges the meter for what is about to be held for a place, and reports whether that is too much.
 func (t *Tree) hold(place string, nodes, bytes int) bool {
 	return t.meter.Take(meter.Nodes, nodes, place) != nil || t.meter.Take(meter.Bytes, bytes, place) != nil

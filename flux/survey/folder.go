@@ -16,27 +16,38 @@ type folder struct {
 	known bool
 }
 
-func (f *folder) add(steps []string, n needs) {
+// add adds a path with what it needs, of which the run is charged.
+func (f *folder) add(s *survey, path string, n needs) {
+	if s.spent(path, 0, 1) {
+		return
+	}
 	if !f.known {
 		f.known, f.same, f.needs = true, true, n
 	} else if f.needs.key() != n.key() {
 		f.same = false
 	}
-	if len(steps) == 1 {
+	first, rest, deeper := strings.Cut(path, "/")
+	if !deeper {
+		if s.spent(path, 2, 0) {
+			return
+		}
 		if f.files == nil {
 			f.files = map[string]needs{}
 		}
-		was := f.files[steps[0]]
+		was := f.files[first]
 		n.windows, n.branches = append(was.windows, n.windows...), append(was.branches, n.branches...)
-		f.files[steps[0]] = n.sorted()
+		f.files[first] = n.sorted()
 		return
 	}
-	sub := f.below[steps[0]]
+	sub := f.below[first]
 	if sub == nil {
+		if s.spent(path, 2, 0) {
+			return
+		}
 		sub = &folder{below: map[string]*folder{}}
-		f.below[steps[0]] = sub
+		f.below[first] = sub
 	}
-	sub.add(steps[1:], n)
+	sub.add(s, rest, n)
 }
 
 // protectedDir is the directory of Flux itself that a file is in. Rules reach there only if they name it.

@@ -26,6 +26,9 @@ func (s *survey) findNames() {
 		}
 		windowed, live := 0, 0
 		for _, file := range s.paths {
+			if s.spent(file, 0, 1) {
+				return
+			}
 			switch releases := l.Classify(file).Releases; {
 			case slices.Contains(releases, "window"):
 				windowed++
@@ -42,7 +45,7 @@ func (s *survey) findNames() {
 		}
 	}
 	for _, file := range s.paths {
-		if windowed, _ := s.bySuffix(file); windowed {
+		if windowed, _ := s.bySuffix(file); windowed && !s.spent(file, 0, 1) {
 			s.named = append(s.named, file)
 		}
 	}

@@ -106,6 +106,9 @@ func (s *survey) findNeeds() {
 		defining := holder.definitions()
 		define := map[string]bool{}
 		for _, k := range c.Kustomizations {
+			if s.spent(k.File, 0, 1) {
+				return
+			}
 			h := holder.held(k)
 			for _, w := range s.windowsOfNeeds(h) {
 				holds[w] = true
@@ -153,6 +156,9 @@ func (h holder) definitions() func(*graph.Kustomization, needs) []string {
 	for _, k := range h.cluster.Kustomizations {
 		held := h.held(k)
 		for _, file := range k.Files() {
+			if h.spent(file, 1, 1) {
+				break
+			}
 			readers[file] = append(readers[file], held)
 		}
 	}
@@ -216,6 +222,9 @@ func (s *survey) absent(h holder) {
 // need adds to what files need.
 func (s *survey) need(n needs, files ...string) {
 	for _, f := range files {
+		if s.spent(f, 1, 1) {
+			return
+		}
 		was := s.needs[f]
 		was.windows, was.branches = slices.Concat(was.windows, n.windows), slices.Concat(was.branches, n.branches)
 		was.live = was.live || n.live

@@ -33,7 +33,7 @@ func (s *survey) findRules() {
 	suffixed := s.decidedByNames()
 	root, flux := &folder{below: map[string]*folder{}}, &folder{below: map[string]*folder{}}
 	for file := range suffixed {
-		root.add(strings.Split(file, "/"), needs{preset: true})
+		root.add(s, file, needs{preset: true})
 	}
 	for _, file := range slices.Sorted(maps.Keys(s.needs)) {
 		if suffixed[file] {
@@ -45,10 +45,10 @@ func (s *survey) findRules() {
 			continue
 		}
 		if dir, ok := protectedDir(file); ok {
-			flux.add(strings.Split(dir, "/"), n)
+			flux.add(s, dir, n)
 			continue
 		}
-		root.add(strings.Split(file, "/"), n)
+		root.add(s, file, n)
 	}
 	found := map[string]*firstRule{}
 	give := func(pattern string, n needs) {
@@ -79,6 +79,9 @@ func (s *survey) decidedByNames() map[string]bool {
 	for _, file := range s.paths {
 		windowed, live := s.bySuffix(file)
 		if windowed || live {
+			if s.spent(file, 1, 1) {
+				break
+			}
 			suffixed[file] = true
 		}
 		shared = shared || windowed && !slices.ContainsFunc(s.clusters, func(c graph.Cluster) bool {

@@ -109,7 +109,7 @@ func (s *survey) matchesMore(g group, key string) bool {
 	}})
 	return l == nil || slices.ContainsFunc(s.paths, func(p string) bool {
 		n, known := s.needs[p]
-		return len(l.Classify(p).Releases) > 0 && (!known || s.expressible(n).key() != key)
+		return s.spent(p, 0, 1) || len(l.Classify(p).Releases) > 0 && (!known || s.expressible(n).key() != key)
 	})
 }
 

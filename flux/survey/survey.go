@@ -13,6 +13,7 @@ import (
 	"github.com/sluicegate/sluice/escape"
 	"github.com/sluicegate/sluice/flux/graph"
 	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/meter"
 )
 
 // Draft is the first file of a repository, and what it was made of.
@@ -33,7 +34,7 @@ type Cluster struct {
 }
 
 // New drafts the first file of a repository: tree is its Flux objects, paths are all its files, relative to its root and with slashes, and main
-// is its default branch, "" if nobody knows. It fails only if no valid file can be made of the tree at all.
+// is its default branch, "" if nobody knows. It fails only if no valid file can be made of the tree at all, or with the run that read the tree.
 func New(tree *graph.Tree, paths []string, main string) (Draft, error) {
 	s := newSurvey(tree, paths, main)
 	d := s.draft()
@@ -57,7 +58,13 @@ func New(tree *graph.Tree, paths []string, main string) (Draft, error) {
 	for _, c := range s.clusters {
 		d.Clusters = append(d.Clusters, Cluster{c.Name, c.Path, c.Branch, foundWords(c)})
 	}
-	return d, nil
+	return d, tree.Meter().Err() // or it was made of a part
+}
+
+// spent charges the run for what is about to be held and done for a place, and reports whether that is too much.
+func (s *survey) spent(place string, nodes, steps int) bool {
+	m := s.tree.Meter()
+	return m.Take(meter.Nodes, nodes, place) != nil || m.Take(meter.Steps, steps, place) != nil
 }
 
 // draft writes the file.
@@ -76,6 +83,9 @@ func (s *survey) fail(code, message string) {
 // loses is a file that a policy does not hold as it needs; "": none.
 func (s *survey) loses(policy *config.Policy) string {
 	for _, file := range slices.Sorted(maps.Keys(s.needs)) {
+		if s.spent(file, 0, 1) {
+			return file
+		}
 		if n := s.needs[file]; policy != nil && policy.Flux {
 			return "" // what reads it decides, and the service holds it
 		} else if len(n.windows)+len(n.branches) > 0 && (policy == nil || !s.holds(policy, file, n)) {

@@ -1,0 +1,45 @@
+package survey
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/meter"
+)
+
+// TestStops: each loop of a draft charges the run that read the tree, whose end ends it wherever it comes. How many steps there are is written
+// down, so that a loop that charges none any more is noticed.
+func TestStops(t *testing.T) {
+	texts := map[string]string{"apps/a-rw/x.yaml": "a: b\n", "apps/a-rt/x.yaml": "a: b\n", "apps/b/x.yaml": "a: b\n"}
+	texts["clusters/one/all.yaml"] = kustomization("rw", "./apps/a-rw", "rw") + kustomization("b", "./apps/b", "main") + windowJobs(8, "b")
+	took := func(limits meter.Limits) (*meter.Meter, [2]int64, error) {
+		limits[meter.Time] = -1
+		m := meter.New(t.Context(), limits)
+		tree, err := graph.ReadBy(m, files(texts))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree.Clusters(nil)
+		before := m.Readings()
+		_, err = New(tree, slices.Sorted(maps.Keys(texts)), "main")
+		return m, [2]int64{m.Readings()[meter.Nodes].Used - before[meter.Nodes].Used, m.Readings()[meter.Steps].Used - before[meter.Steps].Used}, err
+	}
+	m, all, err := took(meter.Limits{})
+	if want := [2]int64{50, 45}; err != nil || all != want {
+		t.Errorf("it takes %d nodes and steps, want %d; %v", all, want, err)
+	}
+	for i, kind := range []meter.Kind{meter.Nodes, meter.Steps} {
+		whole := m.Readings()[kind].Used
+		for n := range all[i] {
+			limits := meter.Limits{}
+			limits[kind] = whole - n - 1
+			var bound *meter.Error
+			if _, _, err := took(limits); !errors.As(err, &bound) {
+				t.Errorf("%d of kind %d before the end: %v", n+1, kind, err)
+			}
+		}
+	}
+}
