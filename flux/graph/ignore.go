@@ -145,19 +145,28 @@ func (l *load) has(file string) bool {
 	})
 }
 
-// ignores is the files that say what counts of a directory: in it, and above.
-func (l *load) ignores(dir string) []string {
-	files, known := l.ignoring[dir]
-	if known {
-		return files
+// ignores looks for the files that say what counts of a directory, in it and above. What was looked for above one directory is for all that stand there.
+func (l *load) ignores(dir string) {
+	if _, known := l.ignoring[dir]; known {
+		return
 	}
+	l.ignoring[dir] = false
 	if dir != "." {
-		files = l.ignores(path.Dir(dir))
+		l.ignores(path.Dir(dir))
 	}
-	file := path.Join(dir, SourceIgnore)
-	if l.look(file); l.walk.tree.files[file] && !l.walk.spent(len(files), len(files)) {
-		files = append([]string{file}, files...)
+	l.look(path.Join(dir, SourceIgnore))
+}
+
+// obeys is ignores, and reads them.
+func (l *load) obeys(dir string) {
+	if l.ignores(dir); l.ignoring[dir] {
+		return
 	}
-	l.ignoring[dir] = files
-	return files
+	l.ignoring[dir] = true
+	if dir != "." {
+		l.obeys(path.Dir(dir))
+	}
+	if file := path.Join(dir, SourceIgnore); l.walk.tree.files[file] {
+		l.edge(file, "", "")
+	}
 }

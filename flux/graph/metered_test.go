@@ -190,3 +190,12 @@ func TestHonest(t *testing.T) {
 		}
 	}
 }
+
+// TestDeepIgnores: what is left out of a directory is asked of the one above it, and not of all above it once more.
+func TestDeepIgnores(t *testing.T) {
+	m := meter.New(t.Context(), meter.Limits{meter.Time: -1})
+	readBy(t, m, files(hostile(3, 200, 1))).Clusters([]graph.Root{{Name: "k", Path: "k"}})
+	if r := m.Readings()[meter.Nodes]; r.Used > 15_000 || m.Err() != nil {
+		t.Errorf("200 directories within each other take %s; %v", r, m.Err())
+	}
+}

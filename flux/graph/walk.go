@@ -57,21 +57,21 @@ func (w *walk) deep(at Place, depth int) bool {
 type load struct {
 	result
 	walk     *walk
-	units    map[string][]*doc   // what directories with a kustomization.yaml make, by their names
-	ignoring map[string][]string // the files that say what counts of directories
-	open     map[string]bool     // the directories on the way to the one that is being read
-	twice    bool                // a document was given more than once
-	top      string              // the directory of the entry point, if it has a kustomization.yaml
-	with     *build              // that, with what the Flux Kustomization adds
-	parts    []piece             // of which what is read is put together
-	sources  []piece             // that hand on what is read
-	foreign  bool                // some of it stands elsewhere
+	units    map[string][]*doc // what directories with a kustomization.yaml make, by their names
+	ignoring map[string]bool   // directories of which it was looked for what counts; true: that was read
+	open     map[string]bool   // the directories on the way to the one that is being read
+	twice    bool              // a document was given more than once
+	top      string            // the directory of the entry point, if it has a kustomization.yaml
+	with     *build            // that, with what the Flux Kustomization adds
+	parts    []piece           // of which what is read is put together
+	sources  []piece           // that hand on what is read
+	foreign  bool              // some of it stands elsewhere
 }
 
 func (w *walk) newLoad() *load {
 	return &load{
 		result: result{edges: map[string]Edge{}, looked: map[string]bool{}, patches: map[patchKey]change{}},
-		walk:   w, units: map[string][]*doc{}, ignoring: map[string][]string{}, open: map[string]bool{}, sources: []piece{{dir: ".", at: "."}},
+		walk:   w, units: map[string][]*doc{}, ignoring: map[string]bool{}, open: map[string]bool{}, sources: []piece{{dir: ".", at: "."}},
 	}
 }
 
@@ -143,9 +143,7 @@ func (l *load) below(dir string, out *[]*doc) {
 	if l.looked[dir] = true; !t.dirs[dir] || l.walk.spent(1, 1) {
 		return
 	}
-	for _, file := range l.ignores(dir) {
-		l.edge(file, "", "")
-	}
+	l.obeys(dir)
 	for _, file := range t.inside[dir] {
 		switch {
 		case isRead(file): // a kustomization.yaml that was not understood, too
