@@ -139,7 +139,7 @@ func (c change) apply(d *doc, w *walk) (*doc, error) {
 		if merges {
 			cost = d.head() + c.weights[i] + d.nodes/16
 		}
-		if w.spent(0, cost+c.weights[i]) {
+		if w.spent(0, cost+c.weights[i]+d.packed()) {
 			return d, errors.New(w.tree.Beyond())
 		}
 		if merges {
@@ -147,6 +147,7 @@ func (c change) apply(d *doc, w *walk) (*doc, error) {
 		} else {
 			d = d.copy()
 		}
+		d.unpack()
 		d.patched = append(slices.Clip(d.patched), Place{c.place.File, c.place.Line + c.lines[i]})
 		if err := d.change(n, w); err != nil {
 			failed = err

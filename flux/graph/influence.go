@@ -383,7 +383,7 @@ func digest(d *doc) string {
 
 // hashed adds what a node says. An alias is its name: what it stands for is added where it stands.
 func hashed(h *bytes.Buffer, n *yaml.Node, vars *Variables) {
-	switch n.Kind {
+	switch n = unpacked(n); n.Kind {
 	case yaml.MappingNode:
 		keys := map[string]*yaml.Node{}
 		for i := 0; i+1 < len(n.Content); i += 2 {
@@ -423,6 +423,7 @@ func names(d *doc) []string {
 	out := map[string]bool{}
 	var visit func(n *yaml.Node)
 	visit = func(n *yaml.Node) {
+		n = unpacked(n)
 		for rest := n.Value; ; rest = rest[len("${"):] {
 			i := strings.Index(rest, "${")
 			if i < 0 {

@@ -1,0 +1,45 @@
+package graph
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+)
+
+// TestPacked: what is packed takes one node, comes back as it was, says the same, and is what no YAML can say.
+func TestPacked(t *testing.T) {
+	parsed := func(text string) *doc {
+		node, err := parseDocument([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &doc{node: node}
+	}
+	const head = "kind: ConfigMap\nmetadata: {name: a}\n"
+	for data, nodes := range map[string]int{
+		"data: {a: b, c: 'd ${e}', f: 1, g: null, h: ''}\n": 10,
+		"data: {}\n":           0,
+		"data: {a: \"\\0\"}\n": -1, // it cannot be told from an end
+		"data: {a: [b]}\n":     -1,
+		"data: !<%00> \"!!str\\0a\\0!!str\\0b\\0\"\n": -1,
+	} {
+		d, whole := parsed(head+data), parsed(head+data)
+		pack(at(d.node, "data"))
+		if packed := d.packed(); packed != max(nodes, 0) || (at(d.node, "data") == nil) {
+			t.Errorf("%q: %d nodes are packed", data, packed)
+		}
+		if digest(d) != digest(whole) || !slices.Equal(names(d), names(whole)) {
+			t.Errorf("%q says something else", data)
+		}
+		if kind := at(d.node, "data").Kind; (kind == packedNode) != (nodes >= 0) {
+			t.Errorf("%q: kind %d", data, kind)
+		}
+		d.unpack()
+		before, after := &bytes.Buffer{}, &bytes.Buffer{}
+		hashed(before, at(whole.node, "data"), nil)
+		hashed(after, at(d.node, "data"), nil)
+		if before.String() != after.String() || len(at(d.node, "data").Content) != len(at(whole.node, "data").Content) {
+			t.Errorf("%q comes back as %q", data, after)
+		}
+	}
+}
