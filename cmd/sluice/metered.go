@@ -14,8 +14,9 @@ import (
 // runTime is how long a command on a tree may take, unless its caller says otherwise.
 const runTime = 30 * time.Second
 
-// runMemory is from how much memory on Go takes more time to free it: the part of 512 MiB that child processes leave.
-const runMemory = 256 << 20
+// runMemory is from how much memory on Go takes more time to free it: what of 512 MiB the child processes leave, and the program's own pages, which some
+// count once for each process.
+const runMemory = 192 << 20
 
 // metered gives each run of a command on a tree a meter, whose end is the command's.
 func (e *env) metered(cmd *cobra.Command) *cobra.Command {
