@@ -10,7 +10,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -198,9 +200,18 @@ func writeNew(target string, force bool, data []byte) error {
 	return replace(root, filepath.Base(target), force, data)
 }
 
+// drawnName is what [rand.Text] draws.
+var drawnName = regexp.MustCompile(`^[A-Z2-7]{26}$`)
+
 // replace writes a file beside its place and moves it there. Without force a link makes the last step, which fails where something stands. Nobody who
-// writes the tree can be in the way: the name beside is drawn.
+// writes the tree can be in the way: the name beside is drawn. What a run left that was killed meanwhile goes.
 func replace(root *os.Root, name string, force bool, data []byte) error {
+	left, _ := fs.Glob(root.FS(), path.Join(path.Dir(name), "*"))
+	for _, file := range left {
+		if drawn, ours := strings.CutPrefix(file, name+"."); ours && drawnName.MatchString(drawn) {
+			_ = root.Remove(file)
+		}
+	}
 	beside := name + "." + rand.Text()
 	f, err := root.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {

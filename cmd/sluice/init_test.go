@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -309,5 +310,26 @@ func TestStartGuide(t *testing.T) {
 	}
 	if stdout, _, code := sluice("__complete", "init", ""); code != 0 || stdout != ":16\n" {
 		t.Errorf("completes %q", stdout)
+	}
+}
+
+// TestInitKilled: what a run left beside the file that was killed while it wrote goes with the next one, and nothing else does.
+func TestInitKilled(t *testing.T) {
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close() //nolint:errcheck // nothing is lost
+	for _, name := range []string{"a.yaml.ABCDEFGHIJKLMNOPQRSTUVWXYZ", "a.yaml.new", "b.yaml.ABCDEFGHIJKLMNOPQRSTUVWXYZ"} {
+		if err := root.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := replace(root, "a.yaml", false, []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	left, err := fs.Glob(root.FS(), "*")
+	if want := "[a.yaml a.yaml.new b.yaml.ABCDEFGHIJKLMNOPQRSTUVWXYZ]"; err != nil || fmt.Sprint(left) != want {
+		t.Errorf("%v, want %s; %v", left, want, err)
 	}
 }
