@@ -11,6 +11,7 @@ import (
 	"github.com/sluicegate/sluice/flux/graph"
 	"github.com/sluicegate/sluice/flux/reach"
 	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/meter"
 )
 
 // References is a tree whose references were read, with its file of rules.
@@ -220,6 +221,9 @@ func optional(s string) *string {
 
 // Graph is what is shown of a tree, with a row for each of these files.
 func (l References) Graph(about []string) (Graph, error) {
+	if l.reach != nil && l.reach.Err() != nil {
+		return Graph{}, l.reach.Err() // it knows a part
+	}
 	v := Graph{Clusters: []GraphCluster{}, Files: len(l.Files), Unreached: []graphUnreached{}, Leaves: []graphLeaf{}, Problems: []GraphProblem{}}
 	read := map[string]bool{}
 	for i := range l.Clusters {
@@ -228,6 +232,9 @@ func (l References) Graph(about []string) (Graph, error) {
 		here, elsewhere := l.Entries(c)
 		for _, entry := range here {
 			files := entry.Files()
+			if err := c.Meter().Take(meter.Steps, 1+len(files), entry.Path()); err != nil {
+				return v, err
+			}
 			for _, file := range files {
 				read[file] = true
 			}
