@@ -20,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/sluicegate/sluice/escape"
 	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/internal/standin/site"
 	"github.com/sluicegate/sluice/service"
@@ -28,8 +29,10 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the first signal asks; the second one finds the system's default, and kills
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	out, errs := escape.NewWriter(os.Stdout), escape.NewWriter(os.Stderr)
+	code := run(ctx, os.Args[1:], out, errs)
 	stop()
+	_, _ = out.Close(), errs.Close() // there is nobody left to say it to
 	os.Exit(code)
 }
 
