@@ -33,6 +33,9 @@ func (b builds) readGraph(ctx context.Context, roots []graph.Root, files fs.FS, 
 	if err != nil {
 		return treeGraph{}, fmt.Errorf("the reference graph was not read: %w", err)
 	}
+	if err := b.meter.Err(); err != nil {
+		return treeGraph{}, fmt.Errorf("the reference graph was not read whole: %w", err)
+	}
 	tree.Builder = b.builder(ctx, files)
 	f := treeGraph{builds: b, files: files, tree: tree, clusters: tree.Clusters(roots)}
 	if err := b.meter.Err(); err != nil {

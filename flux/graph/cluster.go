@@ -265,10 +265,15 @@ func (w *walk) followed(c Cluster) Cluster {
 		c.link(0)
 	}
 	c.identify(w.tree)
-	w.paths(&c, self)
+	if w.paths(&c, self); w.tree.meter.Err() != nil {
+		return c // a part, which nobody may decide by
+	}
 	c.link(0) // a source may be read after what names it
 	c.identify(w.tree)
 	for _, k := range c.Kustomizations {
+		if w.spent(1, 0) {
+			return c
+		}
 		for _, r := range k.SubstituteFrom {
 			w.named(use{ref: r}, k.Object, k.title())
 		}

@@ -250,3 +250,15 @@ func TestDeepIgnores(t *testing.T) {
 		t.Errorf("200 directories within each other take %s; %v", r, m.Err())
 	}
 }
+
+// TestFollowEnds: each Flux Kustomization of a cluster is a step of what is followed, of which there are as many as before: whoever takes one away has
+// a loop that the end of the run does not end.
+func TestFollowEnds(t *testing.T) {
+	m := meter.New(t.Context(), meter.Limits{meter.Time: -1})
+	g := readBy(t, m, files(hostile(6, 50, 1)))
+	before := m.Readings()[meter.Steps].Used
+	g.Clusters([]graph.Root{{Name: "k", Path: "k"}})
+	if took := m.Readings()[meter.Steps].Used - before; took != 7905 {
+		t.Errorf("it takes %d steps", took)
+	}
+}
