@@ -21,6 +21,9 @@ func (e EntryPoint) Fits(cluster string, names ...string) bool {
 	return e.cluster.Match(cluster) && slices.ContainsFunc(names, e.where.Match)
 }
 
+// In reports whether the entry may mean something in a cluster.
+func (e EntryPoint) In(cluster string) bool { return e.cluster.Match(cluster) }
+
 // Level says what becomes of what a check of the consistency finds.
 type Level string
 

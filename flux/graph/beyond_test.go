@@ -89,7 +89,7 @@ func TestManyProblems(t *testing.T) {
 		g := read(t, files(map[string]string{
 			"k/kustomization.yaml": missing + c.last, "k/broken.yaml": "kind: List\n@", "b/kustomization.yaml": "", "c/kustomization.yaml": "",
 		}))
-		found := g.Clusters([]graph.Root{{Name: "k", Path: "k"}})[0]
+		found := g.Clusters([]graph.Root{{Name: "k", Path: "k", URL: "https://example.org/acme/fleet"}})[0]
 		if n := len(found.Problems); n != graph.MaxProblems || found.Problems[n-1].Refused != c.refused || found.Problems[n-1].Text != "more than 199 problems: the rest is not listed" {
 			t.Errorf("%s: %d problems, at last %+v", name, n, found.Problems[n-1])
 		}

@@ -110,10 +110,11 @@ func (c *Cluster) Named(namespace, name string) []*Kustomization {
 	return c.named[[2]string{namespace, name}]
 }
 
-// unnamed says which clusters of this repository stand in hidden directories, where none is looked for.
+// unnamed says which clusters of what may be this repository stand in hidden directories, where none is looked for.
 func (t *Tree) unnamed(found []Cluster) {
 	for _, c := range t.roots(t.leading().hidden) {
-		if ours := func(f Cluster) bool { return f.same(c.URL) }; t.dirs[c.Path] && slices.ContainsFunc(found, ours) {
+		ours := func(f Cluster) bool { return c.URL == "" || !f.stranger(c.URL) }
+		if t.dirs[c.Path] && slices.ContainsFunc(found, ours) {
 			p := Problem{Place: c.Place, Text: wordHiddenCluster(c.Path)}
 			t.note(p)
 			found[0].Problems = more(slices.Clip(found[0].Problems), p)
@@ -282,8 +283,10 @@ func (w *walk) followed(c Cluster) Cluster {
 		w.traced(&c, k)
 	}
 	for _, p := range c.fetched {
-		if url := p.Text; c.fetches(url) {
-			p.Text = wordOwnBase(url)
+		if may, named := c.fetches(p.Text); may {
+			if p.Text = wordOwnBase(p.Text); named {
+				p.Of = "" // what it leads to may be windowed, whoever reads it
+			}
 			w.tree.note(p)
 		}
 	}
@@ -471,16 +474,19 @@ type step struct {
 	depth int
 }
 
-// variables is the objects that a Kustomization's variables stand in; missing reports whether one of them stands in no file that was read.
-func (o *Objects) variables(k *Kustomization) (found []*thing, missing bool) {
+// substitutes is the objects that a Kustomization's variables stand in, in its order; nil is one that stands in no file that was read.
+func (o *Objects) substitutes(k *Kustomization) (out []*thing) {
 	for _, r := range k.SubstituteFrom {
-		if s := o.index.find(Ref{r.Kind, k.Namespace, r.Name}, k.Object); s != nil {
-			found = append(found, s)
-		} else {
-			missing = true
-		}
+		out = append(out, o.index.find(Ref{r.Kind, k.Namespace, r.Name}, k.Object))
 	}
-	return found, missing
+	return out
+}
+
+// variables is those of them that stand in a file; missing reports whether one does not.
+func (o *Objects) variables(k *Kustomization) (found []*thing, missing bool) {
+	all := o.substitutes(k)
+	found = slices.DeleteFunc(all, func(s *thing) bool { return s == nil })
+	return found, len(found) < len(k.SubstituteFrom)
 }
 
 // handed is what hands on what an entry point reads. Of what hands on the root, nil, that counts that is known to leave something out.
@@ -531,8 +537,7 @@ func (w *walk) read(c *Cluster, k *Kustomization, sources ...piece) []*Kustomiza
 		}
 	}
 	if k != nil {
-		found, missing := c.variables(k)
-		*k.vars = variablesOf(w.tree, k.Substitute, found, missing)
+		*k.vars = variablesOf(w.tree, k.Substitute, c.substitutes(k))
 	}
 	for _, d := range rest {
 		c.add(w.tree, d)
@@ -580,6 +585,7 @@ func (w *walk) traced(c *Cluster, k *Kustomization) {
 		k.edges = nil
 		unknown(k.PathLine, "spec.path", k.Path)
 	}
+	unknown(k.Place, "its own name", k.title())
 	r := k.SourceRef
 	unknown(k.SourceLine, "spec.sourceRef", strings.TrimPrefix(r.Namespace+"/"+r.Name, "/"))
 	switch s := k.Source; {
@@ -590,8 +596,9 @@ func (w *walk) traced(c *Cluster, k *Kustomization) {
 		}
 		unknown(s.Place, "spec.url", url)
 		unknown(s.RefLine, "spec.ref", s.Branch+s.Tag+s.Semver+s.Commit+s.Ref)
-	case k.Here && !k.copied && r.Name != "" && unfilled(r.Name) == "" && !c.handsOn(r, k.Object) && c.stands(k.Path):
-		w.unsure(c, k, Problem{Place: k.SourceLine, Text: wordNoSource(r)})
+	case k.from == nil && !k.copied && r.Name != "" && unfilled(r.Name) == "" && r.Kind != "Bucket" && !c.handsOn(r, k.Object) && c.stands(k.Path):
+		k.sourceless = true
+		w.tree.note(Problem{Place: k.SourceLine, Text: wordSourceless(k, r), Of: k.title()})
 	}
 }
 

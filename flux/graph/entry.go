@@ -30,8 +30,16 @@ func (c *Cluster) Entries() []Entry {
 	return out
 }
 
-// Guessed reports whether the entry point is a root that is only guessed.
-func (e Entry) Guessed() bool { return e.Kustomization == nil && e.Cluster.Guessed }
+// Guessed reports whether it is a guess what the entry point reads: it is a root that is only guessed, or its source stands in no file, or may be a mirror.
+func (e Entry) Guessed() bool {
+	if e.Kustomization == nil {
+		return e.Cluster.Guessed
+	}
+	return e.Sourceless() || e.Cluster.identified() && e.Cluster.doubtful(e.Kustomization.Source)
+}
+
+// Sourceless reports whether the source of a Flux Kustomization stands in no file, and may be this repository.
+func (e Entry) Sourceless() bool { return e.Kustomization != nil && e.Kustomization.sourceless }
 
 // Target is the cluster that the entry point applies its objects to: its own, or that of the nearest kubeConfig on the way to it.
 func (e Entry) Target() string {
@@ -135,7 +143,7 @@ func (e Entry) Unread() []string {
 	for file, edge := range e.edges() {
 		c := e.Cluster.tree.contents[file]
 		named := edge.Why == "resources" || edge.Why == "bases" // whatever its name, kustomize reads it
-		if strings.HasPrefix(edge.Why, roleChart) {
+		if strings.HasPrefix(edge.Why, roleChart) || e.May(file) {
 			continue // it is packaged as it is
 		}
 		if c != nil && c.unread || c == nil && (named || edge.Why == "" && isYAML(file)) {
@@ -144,6 +152,9 @@ func (e Entry) Unread() []string {
 	}
 	return sortedKeys(out)
 }
+
+// May reports whether the entry point is not known to read a file among its own: the controller of an object that it applies may.
+func (e Entry) May(file string) bool { return strings.HasPrefix(e.edges()[file].Why, roleMay) }
 
 // Unsure is what is not known of the objects that the entry point applies: kustomize may make others of them than were read, and what these lead to is
 // not known.

@@ -40,6 +40,7 @@ type use struct {
 	role  string   // chart source, or values
 	chart string   // the chart's directory in the source
 	files []string // values files in the source
+	whole bool     // who reads it may read anything else of the source
 }
 
 // generator makes a ConfigMap or a Secret of files.
@@ -95,14 +96,14 @@ func (t *Tree) thing(d *doc, object Object) *thing {
 	return out
 }
 
-// reads is the directory of a source that another controller than Flux's own reads for an object, such as a Terraform. Those of Flux read no more than is
-// known here, and write commits.
+// reads is the source that another controller than Flux's own reads for an object, such as a Terraform: the directory that it names, and whatever that
+// leads to. Those of Flux read no more than is known here, and write commits.
 func (t *Tree) reads(d *doc, group string) []use {
 	for _, keys := range [][]string{{"spec"}, {"spec", "fluxSource"}} { // a Terraform, and a Stack of Pulumi
 		of := func(key string) []string { return append(slices.Clone(keys), key) }
 		r := ref(d, at(d.node, of("sourceRef")...))
 		if !strings.HasSuffix(group, ".toolkit.fluxcd.io") && group != fluxOperator && isSource(r.Kind) {
-			return []use{{ref: r, role: roleChart, chart: cmp.Or(d.text(of("path")...), d.text(of("dir")...), ".")}}
+			return []use{{ref: r, role: roleChart, chart: cmp.Or(d.text(of("path")...), d.text(of("dir")...), "."), whole: true}}
 		}
 	}
 	return nil

@@ -230,7 +230,7 @@ func (c *Cluster) Uses(s *Source) bool { return c.defines[s.Place] }
 // use, sorted: what such a file defines is another entry point's business, and among [Cluster.Influences].
 func (e Entry) Content() []string {
 	files := e.Files()
-	if e.Guessed() {
+	if e.Kustomization == nil && e.Guessed() {
 		files = e.Cluster.RootFiles()
 	}
 	return slices.DeleteFunc(files, func(file string) bool {

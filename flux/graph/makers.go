@@ -47,6 +47,8 @@ func (d *doc) says(word string) bool {
 // may reports whether a maker may make an object. Where operators do, that of its name counts, and each that it names, in its namespace or one that it names.
 func (c *thing) may(r Ref) bool {
 	switch {
+	case unfilled(c.Namespace+c.Name) != "" && !makes(c.Kind):
+		return c.Kind == r.Kind
 	case c.data == nil:
 	case makes(c.Kind):
 		if isSource(r.Kind) {
@@ -83,6 +85,13 @@ func (w *walk) makers(c *Cluster) bool {
 		return false
 	}
 	makers := slices.Concat(c.sets, c.makers)
+	for _, key := range slices.SortedFunc(maps.Keys(c.index), Ref.compare) {
+		for _, s := range c.index[key] {
+			if key.Namespace != "*" && unfilled(s.Namespace+s.Name) != "" {
+				makers = append(makers, s)
+			}
+		}
+	}
 	for _, r := range c.releases {
 		if r.made == nil {
 			continue // its chart stands elsewhere

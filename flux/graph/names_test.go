@@ -14,7 +14,7 @@ import (
 func reads(t *testing.T, archive string) (*graph.Tree, graph.Cluster, []string) {
 	t.Helper()
 	g := read(t, fluxtrees.Parse([]byte(archive)))
-	c := g.Clusters([]graph.Root{{Name: "k", Path: "k"}})[0]
+	c := g.Clusters([]graph.Root{{Name: "k", Path: "k", URL: "https://example.org/acme/fleet"}})[0]
 	e := c.Entries()[0]
 	var out []string
 	for _, file := range e.Files() {

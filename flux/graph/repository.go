@@ -97,18 +97,20 @@ func (c *Cluster) same(url string) bool {
 	return slices.ContainsFunc(c.urls, func(u string) bool { return SameURL(u, url) })
 }
 
-// here reports whether a Kustomization reads this repository, as far as is known. A source that stands in no file counts as it if it is a
-// repository, or if there is something in the tree for it to read.
+// here reports whether a Kustomization reads this repository, as far as is known. A source that stands in no file counts as it if its kind allows that, and
+// the path is a directory that not every repository has.
 func (c *Cluster) here(k *Kustomization) bool {
 	switch {
 	case k.copied:
 		return true
 	case k.Source != nil:
 		return c.mayBe(k.Source, k.Path)
+	case c.handsOn(k.SourceRef, k.Object):
+		return k.SourceRef.Kind == gitRepository || k.SourceRef.Kind == "" || c.stands(k.Path)
 	case k.SourceRef.Kind == gitRepository || k.SourceRef.Kind == "":
-		return true
+		return k.Path != "."
 	}
-	return (k.from == nil || k.SourceRef.Name == fluxSystem) && c.stands(k.Path)
+	return k.from == nil && k.SourceRef.Kind != "Bucket" && k.Path != "." && c.stands(k.Path)
 }
 
 // handsOn reports whether a source that an object names is that which the root is read from, by what it is called.
@@ -122,46 +124,118 @@ func (c *Cluster) handsOn(r Ref, from Object) bool {
 }
 
 // mayBe reports whether a source may be this repository for somebody who reads a directory of it. An artifact may be made of a part of it, and has
-// other directories then.
+// other directories then. That every repository has a root says nothing.
 func (c *Cluster) mayBe(s *Source, dir string) bool {
-	known := hosted(c.tree.URL)
-	mirror := func(url string) bool {
-		_, a := repository(s.URL)
-		_, b := repository(url)
-		return a != "" && a == b
-	}
 	switch {
 	case c.same(s.URL):
 		return isGit(s) || c.stands(dir)
 	case isGit(s) && unfilled(s.URL) != "":
 		return c.stands(dir) // a problem names the variable
-	case isGit(s) && c.Root.URL == "" && slices.ContainsFunc(c.urls, mirror):
-		return c.stands(dir) // it is called the same on another host
-	case c.sure || !isGit(s) || known != "" && !alike(known, s.URL):
-		return false
 	}
-	return c.stands(dir)
+	return c.doubtful(s) && dir != "." && c.stands(dir)
+}
+
+// doubtful reports whether it is not known whether a source is this repository.
+func (c *Cluster) doubtful(s *Source) bool {
+	return s != nil && isGit(s) && unfilled(s.URL) == "" && !c.same(s.URL) && !c.stranger(s.URL)
 }
 
 // stands reports whether a directory is one of the tree, or not known.
 func (c *Cluster) stands(dir string) bool { return unfilled(dir) != "" || c.tree.isDir(dir) }
 
-// fixed finds what a URL is fetched at that no change of a branch reaches: a commit, or what is called as a version of three numbers.
-var fixed = regexp.MustCompile(`^(?:[0-9a-f]{40}$|(?:.*[/-])?v?[0-9]+\.[0-9]+\.[0-9]+)`)
-
-// fetches reports whether a URL leads into this repository, at what a change may reach.
-func (c *Cluster) fetches(url string) bool {
-	_, query, _ := strings.Cut(url, "?")
-	for part := range strings.SplitSeq(query, "&") {
-		if ref, found := strings.CutPrefix(part, "ref="); found && fixed.MatchString(ref) {
+// stranger reports whether a URL is known to be another repository's: it is none of those that this one is known to have, and is not called as a mirror of
+// it may be; nor as a fork, where the caller alone knows it.
+func (c *Cluster) stranger(url string) bool {
+	for _, own := range c.known() {
+		if SameURL(own, url) || c.Root.URL == "" && (mirrors(own, url) || !c.sure && alike(own, url)) {
 			return false
 		}
 	}
-	host, dir := repository(url)
-	return slices.ContainsFunc(append(slices.Clip(c.urls), hosted(c.tree.URL)), func(own string) bool {
+	return c.identified()
+}
+
+// known is the URLs that this repository is known to have.
+func (c *Cluster) known() []string {
+	return slices.DeleteFunc(append(slices.Clone(c.urls), hosted(c.tree.URL)), func(url string) bool { return url == "" })
+}
+
+// identified reports whether anything says which repository this is.
+func (c *Cluster) identified() bool { return c.sure || hosted(c.tree.URL) != "" }
+
+// mirrors reports whether one of two URLs may name a mirror of the other: its name has that of the other in it, on the same host with its owner's.
+func mirrors(a, b string) bool {
+	host, x := repository(a)
+	other, y := repository(b)
+	if len(x) > len(y) {
+		x, y = y, x
+	}
+	name, in := path.Base(x), path.Base(y)
+	return has(in, name) && (host != other || name != in && has(in, path.Base(path.Dir(x))))
+}
+
+// has reports whether a name has another one in it, as words.
+func has(name, in string) bool {
+	words := func(s string) string {
+		return "-" + odd.ReplaceAllString(strings.NewReplacer(".", "-", "_", "-").Replace(s), "-") + "-"
+	}
+	return strings.Contains(words(name), words(in))
+}
+
+// pinned finds what is fetched at a commit, or at a tag that cannot be a branch: no change reaches it.
+var pinned = regexp.MustCompile(`^(?:[0-9a-f]{40}|refs/tags/.*)$`)
+
+// pinnedFile is the same of a file or an archive by its URL at a forge.
+var pinnedFile = regexp.MustCompile(`/(?:raw|blob|archive|tree|zip|tar\.gz)/(?:[0-9a-f]{40}[/.]|refs/tags/)|^\w+://raw\.githubusercontent\.com/[^/]+/[^/]+/(?:[0-9a-f]{40}|refs/tags)/`)
+
+// base is a URL that kustomize fetches.
+type base struct {
+	url           string // of the repository, and what stands behind where that is not known to end
+	whole, pinned bool   // url is the repository's; no change reaches it
+}
+
+func parseBase(text string) base {
+	text, query, _ := strings.Cut(strings.ToLower(strings.TrimSpace(text)), "?")
+	text = unescaped(strings.TrimPrefix(text, "git::"))
+	if name, short := strings.CutPrefix(text, "gh:"); short {
+		text = "github.com/" + name
+	}
+	from := max(0, strings.Index(text, "://")) + len("://")
+	end := len(text)
+	for _, mark := range []string{"//", ".git/"} {
+		if i := strings.Index(text[min(from, end):end], mark); i >= 0 {
+			end = from + i
+		}
+	}
+	b := base{url: text[:end], whole: end < len(text) || strings.HasSuffix(text, ".git"), pinned: end == len(text) && pinnedFile.MatchString(text)}
+	host, dir := repository(b.url)
+	if parts := strings.SplitN(dir, "/", 3); host == "github.com" && len(parts) > 1 {
+		dir, b.whole = parts[0]+"/"+parts[1], true
+	}
+	b.url = "https://" + host + "/" + dir
+	for part := range strings.SplitSeq(query, "&") {
+		if key, value, _ := strings.Cut(part, "="); key == "ref" || key == "version" {
+			if b.pinned = pinned.MatchString(unescaped(value)); !b.pinned {
+				break
+			}
+		}
+	}
+	return b
+}
+
+// fetches reports whether a change of this repository may reach what kustomize fetches: it is not known to be of another one, nor at what is never
+// another one; and whether it is called as this one.
+func (c *Cluster) fetches(text string) (may, named bool) {
+	b := parseBase(text)
+	if b.pinned || b.whole && c.stranger(b.url) {
+		return false, false
+	}
+	host, dir := repository(b.url)
+	for _, own := range c.known() {
 		at, of := repository(own)
-		return of != "" && within(of, strings.ReplaceAll(dir, ".git/", "/")+"/") && SameURL(host+"/x", at+"/x")
-	})
+		named = named || has(dir, path.Base(of))
+		may = may || strings.HasSuffix(host, at) && strings.Contains("/"+host+"/"+dir, "/api") // it may have a number for a name
+	}
+	return may || named || b.whole || !c.identified(), named
 }
 
 // Reads reports whether a source is this repository, or counts as it.
@@ -169,11 +243,13 @@ func (c *Cluster) Reads(s *Source) bool {
 	return c.read[s] || c.same(s.URL)
 }
 
-// Unconfirmed is the sources that count as this repository though nothing says that they are it, by place.
+// Unconfirmed is the sources that may be this repository though nothing says that they are it, by place.
 func (c *Cluster) Unconfirmed() []*Source {
 	var out []*Source
-	for s, here := range c.read {
-		if here && s != nil && !c.same(s.URL) && unfilled(s.URL) == "" {
+	seen := map[*Source]bool{}
+	for _, k := range c.Kustomizations {
+		if s := k.Source; c.doubtful(s) && (k.Here || k.Path == ".") && !seen[s] {
+			seen[s] = true
 			out = append(out, s)
 		}
 	}
@@ -232,7 +308,7 @@ var scp = regexp.MustCompile(`^(?:[^@/:]+@)?([^/:]+):([^/].*)$`)
 // otherHosts is further names of forges, such as those that answer ssh on the port of https.
 var otherHosts = map[string]string{
 	"www.github.com": "github.com", "ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com", "altssh.bitbucket.org": "bitbucket.org",
-	"raw.githubusercontent.com": "github.com", "ssh.dev.azure.com": "dev.azure.com", "vs-ssh.visualstudio.com": "dev.azure.com",
+	"raw.githubusercontent.com": "github.com", "codeload.github.com": "github.com", "ssh.dev.azure.com": "dev.azure.com", "vs-ssh.visualstudio.com": "dev.azure.com",
 }
 
 // repository is the host and the path of a URL, as one repository has them in all spellings. Forges do not tell names apart by case.

@@ -113,7 +113,7 @@ func (w *walk) readsItself(dir, file string) bool {
 	return reads && describes(dir, file)
 }
 
-// roots is the roots that objects say.
+// roots is the roots that objects say. Of what stands in a hidden directory the name says nothing.
 func (t *Tree) roots(all Objects) []Cluster {
 	var out []Cluster
 	for _, i := range all.Instances {
@@ -129,7 +129,7 @@ func (t *Tree) roots(all Objects) []Cluster {
 	}
 	for _, k := range all.Kustomizations {
 		sync := path.Base(k.File) == "gotk-sync.yaml"
-		if !sync && (k.Name != fluxSystem || k.Source == nil || !k.beside(k.Source)) {
+		if !sync && (k.Name != fluxSystem && !hidden(k.File) || k.Source == nil || !k.beside(k.Source)) {
 			continue
 		}
 		c := Cluster{Root: Root{Path: k.Path}, Found: wordSync, Place: k.Place, self: k, kind: cmp.Or(k.SourceRef.Kind, gitRepository)}

@@ -349,9 +349,9 @@ func (c *Cluster) foreign(s *thing) bool {
 // mayStand reports whether what a source makes may be this repository as a whole.
 func (c *Cluster) mayStand(r Ref, s *Source) bool {
 	if r.Kind == externalArtifact || s != nil {
-		return s != nil && c.mayBe(s, ".")
+		return s != nil && (c.mayBe(s, ".") || c.doubtful(s))
 	}
-	return r.Kind == gitRepository || r.Kind == "" || r.Name == fluxSystem
+	return r.Kind == gitRepository || r.Kind == "" || r.Name == fluxSystem && r.Kind != "Bucket" && r.Kind != "HelmRepository"
 }
 
 // waits reports whether what a Kustomization is made of may stand in an object that was not read yet.
@@ -524,10 +524,13 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 		if p.pinned() {
 			continue
 		}
+		unknown := p.source == nil && !c.handsOn(r, release.Object)
 		var files []string
-		if o.chart == "" {
+		switch {
+		case unknown && name[0] == ".": // every repository has a root
+		case o.chart == "" || o.whole:
 			files = w.tree.within([]string{p.dir}, []string{p.dir})
-		} else {
+		default:
 			files = w.chartFiles(p, name)
 		}
 		files = slices.DeleteFunc(files, func(file string) bool { // of what is left out otherwise all counts
@@ -537,7 +540,7 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 			_, does := w.tree.leaves(sourceOf(p.source), file)
 			return does
 		})
-		if p.source == nil && len(files) > 0 && !c.handsOn(r, release.Object) {
+		if unknown && (len(files) > 0 || name[0] == ".") {
 			w.unsure(c, e.Kustomization, Problem{Place: release.Place, Text: wordNoSource(r)})
 		}
 		for _, file := range files {
@@ -558,8 +561,12 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 			c.readings = append(c.readings, reading{made, e, roleChart, release.Object, files, nil})
 		}
 		for _, file := range files {
+			why := roleChart
+			if q, ok := p.below(name[0]); o.whole && (!ok || !within(q.dir, file)) {
+				why = roleMay
+			}
 			if _, known := e.edges()[file]; !known {
-				e.edges()[file] = Edge{file, release.File, roleChart + " " + shown(o.Object)}
+				e.edges()[file] = Edge{file, release.File, why + " " + shown(o.Object)}
 			}
 		}
 	}
@@ -586,31 +593,9 @@ func (w *walk) chartFiles(p piece, names []string) []string {
 	return w.tree.within(dirs, slices.Concat(files, dirs))
 }
 
-// relative finds what the text of a Terraform module names beside it: other modules, and files.
-var relative = regexp.MustCompile(`\.\.?/[^"$\s]*`)
-
-// relatives is the directories and files that a directory of Terraform names.
-func (w *walk) relatives(dir string) []string {
-	var out []string
-	for _, file := range w.tree.inside[dir] {
-		if !strings.HasSuffix(file, ".tf") && !strings.HasSuffix(file, ".tf.json") || w.spent(1, 0) {
-			continue
-		}
-		w.tree.raw[file] = true
-		text, err := ReadFile(w.tree.fs, file, MaxDoc)
-		if err != nil {
-			w.tree.problem(Place{file, 1}, err.Error())
-		}
-		for _, name := range relative.FindAllString(string(text), MaxList) {
-			out = append(out, Clean(path.Join(dir, name)))
-		}
-	}
-	return out
-}
-
 // dependencies is the directories that a chart depends on.
 func (w *walk) dependencies(dir string) []string {
-	out := w.relatives(dir)
+	var out []string
 	for _, name := range []string{"Chart.yaml", "Chart.lock", "requirements.yaml", "requirements.lock"} {
 		file := path.Join(dir, name)
 		if w.tree.watch.look(file, false); !w.tree.files[file] || w.spent(1, 0) {

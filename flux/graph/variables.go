@@ -28,9 +28,9 @@ func (k *Kustomization) Variables() Variables {
 }
 
 // variablesOf collects variables as Flux does: those of the objects of substituteFrom, of which later ones win, then those that the
-// Kustomization itself holds. What one of the objects holds is known even where another one stands in no file.
-func variablesOf(t *Tree, own map[string]string, from []*thing, missing bool) Variables {
-	v := Variables{Values: map[string]string{}, Unknown: map[string]bool{}, Open: missing, secret: map[string]string{}}
+// Kustomization itself holds. What an object may say that stands in no file, nil, or that was not read whole, is not known, nor what it may override.
+func variablesOf(t *Tree, own map[string]string, from []*thing) Variables {
+	v := Variables{Values: map[string]string{}, Unknown: map[string]bool{}, secret: map[string]string{}}
 	put := func(key, value string, unknown bool, into map[string]string) {
 		delete(v.Values, key)
 		delete(v.secret, key)
@@ -45,7 +45,22 @@ func variablesOf(t *Tree, own map[string]string, from []*thing, missing bool) Va
 		}
 	}
 	for _, c := range from {
-		for key, value := range c.values(t) {
+		var values map[string]string
+		if c != nil {
+			values = c.values(t)
+		}
+		if c == nil || c.unread {
+			v.Open = true
+			for key := range v.Values {
+				v.Unknown[key] = true
+			}
+			clear(v.Values)
+			clear(v.secret)
+		}
+		if c == nil {
+			continue
+		}
+		for key, value := range values {
 			if c.Kind == "Secret" {
 				put(key, value, true, v.secret)
 			} else {
@@ -55,7 +70,6 @@ func variablesOf(t *Tree, own map[string]string, from []*thing, missing bool) Va
 		for key := range c.hidden {
 			put(key, "", true, nil)
 		}
-		v.Open = v.Open || c.unread
 	}
 	for key, value := range own {
 		put(key, value, false, v.Values)

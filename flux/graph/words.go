@@ -24,6 +24,7 @@ const (
 	roleDefines   = "defines"
 	rolePatches   = "patches"
 	roleChart     = "chart source"
+	roleMay       = "may be read by"
 	roleValues    = "values"
 	roleSource    = "source"
 	roleVariables = "variables"
@@ -68,7 +69,11 @@ func wordUnknown(field, value, name string) string {
 }
 
 func wordNoSource(r Ref) string {
-	return "its source stands in no file that the cluster reads: which repository and branch " + r.String() + " is, is not known"
+	return "its source stands in no file that the cluster reads: which repository and branch " + r.String() + " is, is not known; put it into Git"
+}
+
+func wordSourceless(k *Kustomization, r Ref) string {
+	return wordNoSource(r) + ", or say what " + shown(k.Object) + " needs by an entry of `entrypoints`, such as `{where: " + printable(k.title()) + ", release: live}` if it is another repository"
 }
 
 func wordNoDirectory(dir string) string {
@@ -207,7 +212,7 @@ func wordRemote(field, name string) string {
 }
 
 func wordOwnBase(url string) string {
-	return fmt.Sprintf("%q is this repository, as of whatever it names there: what is read from it was not followed", anonymous(url))
+	return fmt.Sprintf("what is fetched may be this repository, at whatever is there by then: %q; name the directory instead, or a commit or refs/tags/NAME as its ref; if it is another repository, name the URL of this one as `url` under `clusters`", anonymous(url))
 }
 
 func wordApart(field, name string) string {

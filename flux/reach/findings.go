@@ -90,7 +90,7 @@ func (g *Graph) roots() []config.Note {
 func (g *Graph) guessed() []config.Note {
 	var c causes
 	for _, e := range g.trees[0].entries {
-		if e.Guessed() {
+		if e.Kustomization == nil && e.Guessed() {
 			c.add("", func() (config.Note, string) {
 				return config.Note{Level: config.LevelWarn, Code: codeGuessed, Message: wordGuessed, Way: []any{"clusters"}}, clip(e.Cluster.Name)
 			})
@@ -99,10 +99,10 @@ func (g *Graph) guessed() []config.Note {
 	return c.notes("1 more cluster", "%d more clusters")
 }
 
-// content is the entry points that read a path as their own.
+// content is the entry points that are known to read a path as their own.
 func (g *Graph) content(path string) (out []Reader) {
 	for _, r := range g.Why(path) {
-		if r.Influence == nil {
+		if r.Influence == nil && !r.Entry.May(path) {
 			out = append(out, r)
 		}
 	}

@@ -63,7 +63,7 @@ type clusterFollows struct {
 func (g *Graph) follows() following {
 	f := following{used: map[string]bool{}, idle: map[string]*graph.Source{}}
 	for _, e := range g.trees[min(1, len(g.trees)-1)].entries {
-		if f.unclear = f.unclear || len(e.Unsure()) > 0; e.Kustomization == nil {
+		if f.unclear = f.unclear || len(e.Unsure()) > 0 || e.Sourceless(); e.Kustomization == nil {
 			f.unclear = f.unclear || e.Guessed() // Flux may be pointed somewhere else
 			f.add(e.Cluster)
 		}

@@ -38,7 +38,7 @@ func (g *Graph) hidden(files map[string]outcome) ([]config.Note, map[graph.Probl
 	seen, paths := map[graph.Problem]bool{}, g.unknownPaths()
 	windowed := map[string]bool{}
 	for _, e := range g.trees[0].all() {
-		if k := e.Kustomization; k != nil && !isLive(e.releases) {
+		if k := e.Kustomization; k != nil && (!isLive(e.releases) || g.untold(e.Entry)) {
 			windowed[k.Namespace+"/"+k.Name] = true
 		}
 	}

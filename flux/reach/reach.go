@@ -200,11 +200,14 @@ func (g *Graph) add(clusters []graph.Cluster) {
 		}
 		content := e.Content()
 		for _, file := range content {
+			if isLive(e.releases) && e.May(file) {
+				continue // it is live for nobody
+			}
 			g.read(file, Reader{e.Entry, nil, e.releases})
 		}
 		for _, file := range e.Files() {
 			// A definition that changes no entry point that is known is what its reader makes of it.
-			if _, ok := slices.BinarySearch(content, file); !ok && !influenced[[2]string{key(e.Entry), file}] {
+			if _, ok := slices.BinarySearch(content, file); !ok && !e.May(file) && !influenced[[2]string{key(e.Entry), file}] {
 				g.read(file, Reader{e.Entry, nil, e.releases})
 			}
 		}
@@ -447,18 +450,24 @@ func (g *Graph) HoldChanged(files []string) {
 	}
 }
 
-// unsure holds what an entry point reads where it is not known what it applies: by the windows of the cluster, and by all there are where these are
-// not known.
+// untold reports whether the source of an entry point stands in no file, and nothing says what it needs: it may follow a windowed branch, or lead to what
+// is windowed.
+func (g *Graph) untold(e graph.Entry) bool {
+	fits := func(p config.EntryPoint) bool { return p.Fits(e.Cluster.Name, names(e)...) }
+	return e.Sourceless() && (len(g.policy.Branches) > 0 || !e.Kustomization.Here) && !slices.ContainsFunc(g.policy.EntryPoints, fits)
+}
+
+// unsure holds what an entry point reads where it is not known what it applies, or from where: by the windows of the cluster, and where these are not known
+// by those that what is not known may need.
 func (g *Graph) unsure(e graph.Entry, windows []layout.Release) {
-	if len(e.Unsure()) == 0 {
+	if len(e.Unsure()) == 0 && !g.untold(e) {
 		return
 	}
 	if len(windows) == 0 {
-		for _, b := range g.policy.Branches {
-			windows = union(windows, []layout.Release{layout.Release(b.Window)})
-		}
 		for _, p := range g.policy.EntryPoints {
-			windows = union(windows, Windows(g.policy, p.Releases))
+			if p.In(e.Cluster.Name) {
+				windows = union(windows, Windows(g.policy, p.Releases))
+			}
 		}
 	}
 	for _, file := range slices.Concat(e.Files(), e.Way()) {

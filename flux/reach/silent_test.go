@@ -63,7 +63,7 @@ func TestNeverSilent(t *testing.T) {
 		"what is unpacked":                 {artifact(`{from: "@repo/apps/x.tgz", to: "@artifact/apps/", strategy: Extract}`) + "-- apps/x.tgz --\nx\n", "apps/x.tgz", broken},
 		"a name that Flux leaves out":      {held + own(", ignore: \"!.sops.yaml\"") + "-- apps/.sops.yaml --\n" + configMap, "apps/.sops.yaml", "weekend"},
 		"the same, of a live one":          {held + own(", ignore: \"!.sops.yaml\"") + "-- clusters/prod/live.yaml --\n" + ks("live", "./live", "own") + "-- live/.sops.yaml --\n" + configMap, "live/.sops.yaml", "weekend"},
-		"the same, left out":               {held + own("") + "-- apps/.sops.yaml --\n" + configMap, "apps/.sops.yaml", "-"},
+		"the same, left out":               {held + own("") + "-- apps/.sops.yaml --\n" + configMap + "-- apps/a.yaml --\n" + configMap, "apps/.sops.yaml", "-"},
 		"a directory that Flux leaves out": {held + own("") + "-- apps/.github/a.yaml --\n" + configMap + "-- .sourceignore --\n!.github/\n", "apps/.github/a.yaml", "weekend"},
 		"a file of that, in a list":        {held + own("") + "-- apps/kustomization.yaml --\nresources: [.github/a.yaml]\n-- apps/.github/a.yaml --\n" + configMap + "-- .sourceignore --\n!.github/\n", "apps/.github/a.yaml", "weekend"},
 		"the root's list":                  {strings.Replace(held, "main\"}}", "main\"}, ignore: /clusters/prod/kustomization.yaml}", 1) + own("") + "-- clusters/prod/kustomization.yaml --\nresources: [a.yaml]\n", "clusters/prod/held.yaml", "weekend"},
@@ -185,7 +185,7 @@ func silentBy(t *testing.T, policy, text, file string) string {
 	if strings.Contains(fmt.Sprint(reads.Releases, holds.Releases), "weekend") {
 		return "weekend"
 	}
-	if slices.ContainsFunc(g.Problems(tree.Problems, nil), func(n config.Note) bool { return n.Level == config.LevelHold }) {
+	if slices.ContainsFunc(slices.Concat(g.Problems(tree.Problems, nil), g.Nothing(nil), g.unconfirmed()), func(n config.Note) bool { return n.Level == config.LevelHold }) {
 		return "error"
 	}
 	return "-"
