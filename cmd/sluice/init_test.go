@@ -101,6 +101,16 @@ func TestInitPassesCheck(t *testing.T) {
 			if stdout, stderr, code := sluice("classify", "README.md"); code != 0 || stderr != "" {
 				t.Error("classify says:", code, stdout, stderr)
 			}
+			text, err := os.ReadFile(config.File)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if lines := byReferences(string(text)); lines != "" {
+				put(t, config.File, lines)
+				if stdout, stderr, code := sluice("check"); code != 0 || stderr != "" {
+					t.Error("check says of what is a comment:", code, stdout, stderr)
+				}
+			}
 			written++
 		}
 	}
@@ -128,9 +138,32 @@ func TestInitPassesCheck(t *testing.T) {
 		delete(g.Tree, config.File)
 		each(t, g.Dir)
 	})
+	const tenant = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: tenant, namespace: apps}\nspec: {sourceRef: {kind: GitRepository, name: tenant}}\n"
+	for _, name := range []string{"tenants", "environments"} {
+		each(t, func(t *testing.T) string {
+			dir := fluxtrees.Dir(t, name)
+			put(t, filepath.Join(dir, "clusters/production/tenant.yaml"), tenant)
+			return dir
+		})
+	}
 	if written < 60 {
 		t.Errorf("%d files were written", written)
 	}
+}
+
+// byReferences is a file with the lines that it has in a comment, instead of rules; "": it has none.
+func byReferences(text string) string {
+	before, rest, _ := strings.Cut(text, "layout:\n")
+	rules, after, found := strings.Cut(rest, "  # Or by what Flux reads")
+	if !found {
+		return ""
+	}
+	_, lines, _ := strings.Cut(after, "  # flux: true\n")
+	lines, after, _ = strings.Cut(lines, "\n\n")
+	if strings.Contains(rules, "preset:") {
+		return ""
+	}
+	return before + "layout:\n  flux: true\n" + strings.ReplaceAll("\n"+lines, "\n  # ", "\n  ") + "\n\n" + after
 }
 
 // removeFlux removes what `flux bootstrap` writes.

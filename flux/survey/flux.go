@@ -6,6 +6,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/escape"
+	"github.com/sluicegate/sluice/flux/graph"
 	"github.com/sluicegate/sluice/layout"
 )
 
@@ -29,7 +30,7 @@ func (s *survey) writeFlux(y *yamlText) {
 // fluxLines is the lines that stand for rules and unmatched, with so many entries of entrypoints; none: they would say something else.
 func (s *survey) fluxLines(most int) (lines []string) {
 	points := s.entryPoints()
-	if s.preset != layout.NoPreset || len(points)+len(s.branches) == 0 || len(points) > most {
+	if s.preset != layout.NoPreset || len(points)+len(s.branches) == 0 || len(points) > most || slices.ContainsFunc(s.clusters, doubtful) {
 		return nil
 	}
 	if lines = append(lines, "flux: true"); len(points) > 0 {
@@ -52,6 +53,12 @@ func (s *survey) fluxLines(most int) (lines []string) {
 		return nil
 	}
 	return lines
+}
+
+// doubtful reports whether something is not known of a cluster, which may be an error where references decide.
+func doubtful(c graph.Cluster) bool {
+	unknown := func(p graph.Problem) bool { return !p.Refused }
+	return len(c.Unconfirmed()) > 0 || slices.ContainsFunc(c.Problems, unknown)
 }
 
 // valid reports whether a file may have a layout of these lines.
