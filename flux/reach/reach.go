@@ -495,6 +495,8 @@ func (g *Graph) unread() {
 			for _, file := range e.Unread() {
 				g.hold(file, windows[e.Cluster.Name], wordUnread(e.Entry))
 			}
+		}
+		for _, e := range t.all() {
 			g.unsure(e.Entry, windows[e.Cluster.Name])
 		}
 	}

@@ -191,6 +191,7 @@ func TestUntold(t *testing.T) {
 		"it may follow a windowed branch":      {sourcesFile, part, "live/a.yaml", "weekend"},
 		"there is no windowed branch":          {plain, part, "live/a.yaml", "-"},
 		"it may lead to what is windowed":      {plain, whole, "README.md", "error"},
+		"the same, of what defines it":         {plain, whole, "clusters/prod/live.yaml", "weekend"},
 		"it is said to be live":                {says("live"), part, "live/a.yaml", "-"},
 		"it is said to be live, all of it":     {says("live"), whole, "live/a.yaml", "-"},
 		"it is said to be windowed":            {says("weekend"), part, "live/a.yaml", "weekend"},

@@ -55,7 +55,7 @@ func (d *draw) has(name string, n int) bool {
 	return has
 }
 
-// features is the names of all features, but for by-hand, which is always an error of check.
+// features is the names of all features, but for those that are always errors of check: by-hand, hidden-name, late-value, mirror and name-by-hand.
 var features = []string{
 	"origin", "no-origin", "fork", "cluster-url",
 	"alias", "artifact", "base", "branch", "by-path", "chart-dependency", "chart-here", "chart-ref", "chart-repository", "component",
@@ -65,7 +65,7 @@ var features = []string{
 	"root-json", "root-labels", "root-patch", "root-windowed", "same-root", "secret", "shared-component", "source-patch", "spec-components",
 	"chart-root", "exclude", "left-out", "onto-directory", "pattern", "root-left-out", "source-ignore", "sparse", "submodule", "unlisted",
 	"vars", "vars-chart", "vars-file", "vars-generator", "vars-plugin", "vars-replacement", "vars-set",
-	"hidden", "root-legacy", "vars-labels",
+	"hidden", "root-legacy", "vars-labels", "early-value", "tenant",
 	"spelling", "stranger", "substitute-from", "transformer", "typed-list", "values-files", "values-from", "variable", "variable-default",
 }
 
@@ -82,6 +82,7 @@ type maker struct {
 	mustName    bool     // otherwise nobody can know of one
 	ids         int
 	charts      []doc // what HelmReleases refer to, for the root
+	mirror      bool  // this repository lies at mirrorURL, too
 }
 
 // doc is a document.
@@ -96,6 +97,9 @@ var ours = []string{
 // strangers is other repositories.
 var strangers = []string{"https://github.com/org/other", "https://gitlab.example.com/org/fleet", "https://github.com/other/fleet"}
 
+// mirrorURL is a mirror of this repository, in worlds that have one.
+const mirrorURL = "https://git.example.net/mirrors/org-fleet"
+
 // draws makes a world.
 func draws(d *draw) *world {
 	m := &maker{draw: d, world: &world{files: map[string]string{"README.md": "# a fleet\n"}, urls: ours}}
@@ -107,6 +111,9 @@ func draws(d *draw) *world {
 		m.origin = m.of(ours...)
 	case "fork":
 		m.origin = "git@github.com:somebody/fleet.git"
+	}
+	if m.mirror = m.has("mirror", 20); m.mirror {
+		m.urls = append(slices.Clip(m.urls), mirrorURL)
 	}
 	n := 1
 	if m.one(3) {
@@ -240,6 +247,9 @@ func (m *maker) cluster(i int) {
 	if m.one(3) {
 		m.live(h)
 	}
+	if m.has("tenant", 10) {
+		m.tenant(h)
+	}
 	if h.list != nil && m.has("root-labels", 4) {
 		h.list["labels"] = []any{doc{"pairs": doc{"cluster": name}}}
 	}
@@ -259,6 +269,9 @@ func (m *maker) cluster(i int) {
 
 // url is this repository, mostly as everybody writes it.
 func (m *maker) url() string {
+	if m.mirror && m.one(2) {
+		return mirrorURL
+	}
 	if m.has("spelling", 4) {
 		return m.of(ours...)
 	}
@@ -295,6 +308,12 @@ func (m *maker) finish(h *home) {
 	}
 	f.Hand = []string{file}
 	own, source := kustomization("flux-system", "./"+h.root, "flux-system"), git("flux-system", h.url, doc{"branch": mainBranch})
+	if strings.HasPrefix(h.root, ".") && h.style == gotkInside && m.has("hidden-name", 2) { // Flux may be pointed at a root by any name
+		delete(m.files, path.Clean(file))
+		file = h.root + "/flux-system/sync.yaml"
+		f.Hand = []string{file}
+		own, source = kustomization("fleet", "./"+h.root, "fleet"), git("fleet", h.url, doc{"branch": mainBranch})
+	}
 	maps.Copy(own["spec"].(doc), spec)
 	if h.ignore != "" {
 		source["spec"].(doc)["ignore"] = h.ignore
@@ -313,11 +332,11 @@ func (m *maker) finish(h *home) {
 		f.Hand, f.Own = nil, h.byHand+yamlText(source)+"---\n"+yamlText(own)
 	}
 	if h.style == gotkInside || h.style == operatorInside {
-		h.files = append(h.files, "flux-system/gotk-sync.yaml")
+		h.files = append(h.files, "flux-system/"+path.Base(file))
 	}
 	m.mustName = m.mustName || h.style == nowhere
 	url := ""
-	if m.has("cluster-url", 2) {
+	if !m.mirror && m.has("cluster-url", 2) {
 		url = ", url: \"" + ours[0] + "\""
 	}
 	m.named = append(m.named, fmt.Sprintf("{name: %s, path: %s, branch: main%s}", h.name, h.root, url))
@@ -537,6 +556,15 @@ func (m *maker) live(h *home) {
 	name := "live-" + h.name
 	m.content("apps/"+name, name)
 	h.defs = append(h.defs, kustomization(name, "./apps/"+name, "flux-system"))
+}
+
+// tenant makes an entry point that nothing holds, of a source that somebody applied by hand. What it applies may hold entry points.
+func (m *maker) tenant(h *home) {
+	name := "tenant-" + h.name
+	m.content("apps/"+name, name)
+	k := kustomization(name, "./apps/"+name, name)
+	h.byHand += yamlText(git(name, m.url(), doc{"branch": mainBranch})) + "---\n"
+	h.defs = append(h.defs, k)
 }
 
 // source makes what an entry point is made of, and what windows it.
@@ -874,6 +902,28 @@ func (m *maker) valued(h *home, k doc) {
 		h.defs = append(h.defs, doc{"apiVersion": "v1", "kind": "Secret", "metadata": doc{"name": "values" + n, "namespace": "flux-system"}, "stringData": doc{"DIR": value}})
 	default:
 		h.defs = append(h.defs, configMap("values"+n, doc{"DIR": value}))
+	}
+	by := doc{"apiVersion": "v1", "kind": "Secret", "metadata": doc{"name": "hand" + n, "namespace": "flux-system"}, "stringData": doc{"DIR": "by-hand" + n, "NAME": object(child).name()}}
+	from := anyOf(object(parent).at("spec", "postBuild", "substituteFrom"))
+	hand := doc{"kind": "Secret", "name": "hand" + n, "optional": m.one(2)}
+	switch {
+	case m.has("early-value", 4):
+		from = append([]any{hand}, from...)
+	case m.has("late-value", 20):
+		m.content("apps/by-hand"+n, "by-hand"+n)
+		from = append(from, hand)
+	case m.has("name-by-hand", 20):
+		meta := maps.Clone(child["metadata"].(doc))
+		meta["name"] = "${NAME}"
+		child["metadata"] = meta
+		m.yaml("parents/p"+n+"/ks.yaml", child)
+		from = append([]any{hand}, from...)
+	default:
+		by = nil
+	}
+	if by != nil {
+		h.byHand += yamlText(by) + "---\n"
+		parent["spec"].(doc)["postBuild"] = doc{"substituteFrom": from}
 	}
 	for key := range k {
 		delete(k, key)
