@@ -178,6 +178,33 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
+// TestEnds: what is windowed where the graph ends is held as far as it is defined here, or an error of check.
+func TestEnds(t *testing.T) {
+	root := "-- clusters/prod/a.yaml --\n" + gitRepository("flux-system", "main") + ks("flux-system", "./clusters/prod", "flux-system") + "-- apps/a.yaml --\n" + configMap
+	held := root + "-- clusters/prod/held.yaml --\n" + heldKs("./apps", "GitRepository", "flux-system")
+	of := func(kind, spec string) string {
+		return root + "-- clusters/prod/held.yaml --\n" + heldKs("./apps", kind, "own") + "-- clusters/prod/own.yaml --\n" + sourceObject(kind, "own", spec)
+	}
+	list := func(field string) string {
+		return held + "-- apps/kustomization.yaml --\nresources: [a.yaml]\n" + field + "\n"
+	}
+	for name, c := range map[string]struct{ tree, file, want string }{
+		"another repository":      {of("GitRepository", "{url: https://example.com/acme/other}"), "clusters/prod/own.yaml", "weekend"},
+		"an OCIRepository":        {of("OCIRepository", "{url: oci://example.com/apps}"), "clusters/prod/held.yaml", "weekend"},
+		"a Bucket":                {of("Bucket", "{bucketName: b, endpoint: e}"), "clusters/prod/own.yaml", "weekend"},
+		"a HelmRepository":        {held + "-- apps/r.yaml --\n" + object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{chart: {spec: {chart: x, sourceRef: {kind: HelmRepository, name: own}}}}") + "-- clusters/prod/own.yaml --\n" + sourceObject("HelmRepository", "own", "{url: https://example.com}"), "clusters/prod/own.yaml", "weekend"},
+		"a remote base":           {list("components: [\"https://example.com/acme/fleet//c\"]"), "README.md", "error"},
+		"a ResourceSet":           {root + "-- clusters/prod/set.yaml --\n" + object("fluxcd.controlplane.io/v1", "ResourceSet", "set", "{resources: []}"), "README.md", "error"},
+		"a plugin":                {list("generators: [p.yaml]") + "-- apps/p.yaml --\napiVersion: example.com/v1\nkind: X\nmetadata: {name: x}\n", "apps/p.yaml", "weekend"},
+		"helm":                    {list("helmCharts: [{name: c, valuesFile: v.yaml}]") + "-- apps/v.yaml --\na: b\n-- apps/charts/c/Chart.yaml --\nname: c\n", "apps/charts/c/Chart.yaml", "weekend"},
+		"a value that is nowhere": {root + "-- clusters/prod/held.yaml --\n" + heldKs("\"./${X}\"", "GitRepository", "flux-system"), "README.md", "error"},
+	} {
+		if got := silent(t, c.tree, c.file); got != c.want {
+			t.Errorf("%s: %s: %s, want %s", name, c.file, got, c.want)
+		}
+	}
+}
+
 // TestUntold: what nothing says the source of is an error, until the file says what it needs. Without windowed branches what is live stays so.
 func TestUntold(t *testing.T) {
 	tree := "-- clusters/prod/a.yaml --\n" + gitRepository("flux-system", "main") + ks("flux-system", "./clusters/prod", "flux-system") + heldKs("./apps", "GitRepository", "flux-system") +
