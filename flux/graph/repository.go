@@ -181,61 +181,45 @@ func has(name, in string) bool {
 	return strings.Contains(words(name), words(in))
 }
 
-// pinned finds what is fetched at a commit, or at a tag that cannot be a branch: no change reaches it.
-var pinned = regexp.MustCompile(`^(?:[0-9a-f]{40}|refs/tags/.*)$`)
+// begins finds what of a URL without its scheme is a repository's, where its name is known to end; pinned and pinnedFile what is fetched at
+// a commit, or at a tag that cannot be a branch: by a ref, and of a forge as a file or an archive. No change reaches that.
+var (
+	begins     = regexp.MustCompile(`^(?:(?:[^/@]*@)?(?:\w+\.)?github(?:usercontent)?\.com(?::\d+)?[/:][^/]+/[^/]+|.*?(?:\.git(?:/|$)|//))`)
+	pinned     = regexp.MustCompile(`^(?:[0-9a-f]{40}|refs/tags/.*)$`)
+	pinnedFile = regexp.MustCompile(`^\w+://(?:raw\.githubusercontent\.com/[^/]+/[^/]+|[^/]+(?:/[^/]+)+/(?:raw|blob|archive|tree|zip|tar\.gz))/(?:[0-9a-f]{40}[/.]|refs/tags/)`)
+)
 
-// pinnedFile is the same of a file or an archive by its URL at a forge.
-var pinnedFile = regexp.MustCompile(`/(?:raw|blob|archive|tree|zip|tar\.gz)/(?:[0-9a-f]{40}[/.]|refs/tags/)|^\w+://raw\.githubusercontent\.com/[^/]+/[^/]+/(?:[0-9a-f]{40}|refs/tags)/`)
-
-// base is a URL that kustomize fetches.
-type base struct {
-	url           string // of the repository, and what stands behind where that is not known to end
-	whole, pinned bool   // url is the repository's; no change reaches it
-}
-
-func parseBase(text string) base {
+// fetches reports whether a change of this repository may reach what kustomize fetches: it is not known to be of another one, nor at what never changes;
+// and whether it is called as this one.
+func (c *Cluster) fetches(text string) (may, named bool) {
 	text, query, _ := strings.Cut(strings.ToLower(strings.TrimSpace(text)), "?")
-	text = unescaped(strings.TrimPrefix(text, "git::"))
-	if name, short := strings.CutPrefix(text, "gh:"); short {
-		text = "github.com/" + name
+	if text = unescaped(strings.TrimPrefix(text, "git::")); strings.HasPrefix(text, "gh:") {
+		text = "github.com/" + text[len("gh:"):]
 	}
-	from := max(0, strings.Index(text, "://")) + len("://")
-	end := len(text)
-	for _, mark := range []string{"//", ".git/"} {
-		if i := strings.Index(text[min(from, end):end], mark); i >= 0 {
-			end = from + i
-		}
-	}
-	b := base{url: text[:end], whole: end < len(text) || strings.HasSuffix(text, ".git"), pinned: end == len(text) && pinnedFile.MatchString(text)}
-	host, dir := repository(b.url)
-	if parts := strings.SplitN(dir, "/", 3); host == "github.com" && len(parts) > 1 {
-		dir, b.whole = parts[0]+"/"+parts[1], true
-	}
-	b.url = "https://" + host + "/" + dir
+	fixed := pinnedFile.MatchString(text) && !strings.Contains(text, ".git/")
 	for part := range strings.SplitSeq(query, "&") {
-		if key, value, _ := strings.Cut(part, "="); key == "ref" || key == "version" {
-			if b.pinned = pinned.MatchString(unescaped(value)); !b.pinned {
+		if key, ref, _ := strings.Cut(unescaped(part), "="); key == "ref" || key == "version" {
+			if fixed = pinned.MatchString(ref); !fixed {
 				break
 			}
 		}
 	}
-	return b
-}
-
-// fetches reports whether a change of this repository may reach what kustomize fetches: it is not known to be of another one, nor at what is never
-// another one; and whether it is called as this one.
-func (c *Cluster) fetches(text string) (may, named bool) {
-	b := parseBase(text)
-	if b.pinned || b.whole && c.stranger(b.url) {
+	if fixed {
 		return false, false
 	}
-	host, dir := repository(b.url)
+	scheme, rest, found := strings.Cut(text, "://")
+	if scheme += "://"; !found {
+		scheme, rest = "", text
+	}
+	whole := begins.FindString(rest)
+	host, dir := repository(scheme + cmp.Or(whole, rest))
+	apart := whole != "" && c.stranger("https://"+host+"/"+dir)
 	for _, own := range c.known() {
 		at, of := repository(own)
-		named = named || has(dir, path.Base(of))
-		may = may || strings.HasSuffix(host, at) && strings.Contains("/"+host+"/"+dir, "/api") // it may have a number for a name
+		named = named || host == at && within(of, dir+"/") || !apart && has(dir, path.Base(of))
+		may = may || !apart && strings.HasSuffix(host, at) && strings.Contains("/"+host+"/"+dir, "/api") // it may have a number for a name
 	}
-	return may || named || b.whole || !c.identified(), named
+	return may || named || whole != "" && !apart || !c.identified(), named
 }
 
 // Reads reports whether a source is this repository, or counts as it.

@@ -4,9 +4,7 @@ import (
 	"encoding/base64"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -156,8 +154,8 @@ func closing(s string) int {
 	return -1
 }
 
-// expression takes apart what stands between the braces.
-var expression = regexp.MustCompile(`^(#?)([A-Za-z_][A-Za-z0-9_]*)(?:(:?=|:[-?+]|:|\^\^?|,,?|##?|%%?|//|/#|/%|/)((?s:.*)))?$`)
+// expression takes apart what stands between the braces. What else may stand there, such as to cut or to replace, is not followed: the value is not known.
+var expression = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)(=|:[-=?+]|$)((?s:.*))$`)
 
 // eval is the value of an expression; ok is false if it is not known.
 func (v *Variables) eval(text string, depth int) (value string, ok bool) {
@@ -165,93 +163,15 @@ func (v *Variables) eval(text string, depth int) (value string, ok bool) {
 	if m == nil || depth > MaxNested {
 		return "", false
 	}
-	value, set := v.Values[m[2]]
-	op, arg := m[3], m[4]
-	if !set && (v.Unknown[m[2]] || v.Open) {
+	value, set := v.Values[m[1]]
+	if !set && (v.Unknown[m[1]] || v.Open) {
 		return "", false // nobody knows whether it is set, or to what
 	}
-	if strings.Contains(arg, "${") {
-		arg = v.fill(arg, depth+1)
-	}
-	switch {
-	case m[1] != "":
-		return strconv.Itoa(len(value)), set && op == ""
-	case op == "=" || len(op) == 2 && op[0] == ':':
-		if value == "" {
-			value = arg
-		}
+	if value == "" && m[2] != "" {
+		value = v.fill(m[3], depth+1)
 		return value, !strings.Contains(value, "${")
-	case !set:
-		return "", false
 	}
-	value, ok = shape(value, op, arg)
-	return value, ok && len(value) <= maxExpanded
-}
-
-// shape does to a value what an operator says; ok is false if it is not known here.
-func shape(value, op, arg string) (string, bool) {
-	switch op {
-	case "":
-		return value, true
-	case "^^":
-		return strings.ToUpper(value), arg == ""
-	case ",,":
-		return strings.ToLower(value), arg == ""
-	case "^", ",":
-		first, n := utf8.DecodeRuneInString(value)
-		to := unicode.ToUpper
-		if op == "," {
-			to = unicode.ToLower
-		}
-		return string(to(first)) + value[n:], arg == "" && value != ""
-	case ":":
-		return part(value, arg)
-	case "#", "##":
-		return strings.TrimPrefix(value, arg), !strings.ContainsAny(arg, `*?[\`)
-	case "%", "%%":
-		return strings.TrimSuffix(value, arg), !strings.ContainsAny(arg, `*?[\`)
-	}
-	from, to, _ := strings.Cut(arg, "/")
-	rest := value
-	switch op {
-	case "/":
-		rest = strings.Replace(value, from, to, 1)
-	case "//":
-		rest = strings.ReplaceAll(value, from, to)
-	case "/#":
-		if after, found := strings.CutPrefix(value, from); found {
-			rest = to + after
-		}
-	case "/%":
-		if before, found := strings.CutSuffix(value, from); found {
-			rest = before + to
-		}
-	}
-	return rest, from != "" && !strings.Contains(arg, `\`)
-}
-
-// part is what ${X:POSITION} and ${X:POSITION:LENGTH} stand for.
-func part(value, arg string) (string, bool) {
-	from, length, limited := strings.Cut(arg, ":")
-	start, err := strconv.Atoi(strings.TrimSpace(from))
-	if err != nil {
-		return "", false
-	}
-	if start < 0 {
-		start = max(0, len(value)+start)
-	}
-	value = value[min(start, len(value)):]
-	if !limited {
-		return value, true
-	}
-	n, err := strconv.Atoi(strings.TrimSpace(length))
-	if err != nil {
-		return "", false
-	}
-	if n < 0 {
-		n = max(0, len(value)+n)
-	}
-	return value[:min(n, len(value))], true
+	return value, set
 }
 
 // unfilled is the name of the first variable that a text still has; "" if there is none.
