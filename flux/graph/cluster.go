@@ -597,7 +597,7 @@ func (w *walk) traced(c *Cluster, k *Kustomization) {
 		unknown(s.Place, "spec.url", url)
 		unknown(s.RefLine, "spec.ref", s.Branch+s.Tag+s.Semver+s.Commit+s.Ref)
 	case k.from == nil && !k.copied && r.Name != "" && unfilled(r.Name) == "" && r.Kind != "Bucket" && !c.handsOn(r, k.Object) && c.stands(k.Path):
-		k.sourceless = true
+		k.guess = true
 		w.tree.note(Problem{Place: k.SourceLine, Text: wordSourceless(k, r), Of: k.title()})
 	}
 }

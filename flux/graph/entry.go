@@ -39,7 +39,7 @@ func (e Entry) Guessed() bool {
 }
 
 // Sourceless reports whether the source of a Flux Kustomization stands in no file, and may be this repository.
-func (e Entry) Sourceless() bool { return e.Kustomization != nil && e.Kustomization.sourceless }
+func (e Entry) Sourceless() bool { return e.Kustomization != nil && e.Kustomization.guess }
 
 // Target is the cluster that the entry point applies its objects to: its own, or that of the nearest kubeConfig on the way to it.
 func (e Entry) Target() string {

@@ -114,25 +114,23 @@ type Kustomization struct {
 	// false in Tree.Objects, which knows no cluster.
 	Here bool
 
-	optional bool // a component that is missing is none: spec.ignoreMissingComponents
-	// sourceless: its source stands in no file, and may be this repository.
-	sourceless bool
-
-	copied  bool    // Path is where what it reads is copied or included from
-	parts   []piece // what its source is put together of, if it is
-	own     []piece // what stands of these in its path; first what is there
-	foreign bool    // some of these is not of this repository
-	apart   bool    // these stand in several places of the tree
-	uses    []use
-	origins []origin
-	leads   []string        // the files that lead to it and to its origins, once they were asked for
-	looked  map[string]bool // as that of a result
-	edges   map[string]Edge // by file
-	unsure  []Problem       // what is not known of what it applies
-	from    *thing          // what SourceRef names, of whatever kind
-	names   []string        // of the variables that its definition has
-	digest  string
-	vars    *Variables // of what it applies
+	optional bool    // a component that is missing is none: spec.ignoreMissingComponents
+	guess    bool    // its source stands in no file, and may be this repository
+	copied   bool    // Path is where what it reads is copied or included from
+	parts    []piece // what its source is put together of, if it is
+	own      []piece // what stands of these in its path; first what is there
+	foreign  bool    // some of these is not of this repository
+	apart    bool    // these stand in several places of the tree
+	uses     []use
+	origins  []origin
+	leads    []string        // the files that lead to it and to its origins, once they were asked for
+	looked   map[string]bool // as that of a result
+	edges    map[string]Edge // by file
+	unsure   []Problem       // what is not known of what it applies
+	from     *thing          // what SourceRef names, of whatever kind
+	names    []string        // of the variables that its definition has
+	digest   string
+	vars     *Variables // of what it applies
 }
 
 // Patch is a patch of kustomize: a strategic merge, or operations on what Target names.

@@ -254,7 +254,7 @@ func SameURL(a, b string) bool {
 	return dir == at && (host == other || dir != "" && (private(host) || private(other)))
 }
 
-// alike reports whether two URLs name repositories of one name, as forks and mirrors have.
+// alike reports whether two URLs name repositories of one name, as forks have.
 func alike(a, b string) bool {
 	_, x := repository(a)
 	_, y := repository(b)
