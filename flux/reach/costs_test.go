@@ -36,8 +36,8 @@ func TestManyReaders(t *testing.T) {
 	}
 }
 
-// TestEnds: what is made of references is charged to the run that read the trees, before it is made, and whoever asks learns of its end.
-func TestEnds(t *testing.T) {
+// TestCharged: what is made of references is charged to the run that read the trees, before it is made, and whoever asks learns of its end.
+func TestCharged(t *testing.T) {
 	p := parse(t, file)
 	for _, kind := range []meter.Kind{meter.Nodes, meter.Steps} {
 		read := func(limit int64) (*Graph, int64) {
