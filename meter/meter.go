@@ -53,9 +53,16 @@ type Error struct {
 	Limit int64
 }
 
+// maxPlace is how many bytes of a place are shown: a name may have millions.
+const maxPlace = 256
+
 // Error is the place and the bound, as compilers have it.
 func (e *Error) Error() string {
-	return strings.TrimPrefix(e.Place+": more than "+amount(e.Kind, e.Limit), ": ")
+	place := e.Place
+	if len(place) > maxPlace {
+		place = strings.ToValidUTF8(place[:maxPlace], "") + "…"
+	}
+	return strings.TrimPrefix(place+": more than "+amount(e.Kind, e.Limit), ": ")
 }
 
 // amount is how much of a kind, in words.
@@ -95,6 +102,7 @@ type Meter struct {
 	late   *time.Timer // nil: there is no end of time
 	time   atomic.Int64
 	limits Limits
+	more   [kinds]atomic.Int64 // than limits
 	used   [kinds]atomic.Int64
 	most   [kinds]atomic.Int64
 }
@@ -128,6 +136,17 @@ func (m *Meter) Extend(d time.Duration) {
 		return
 	}
 	m.late.Reset(time.Duration(m.time.Add(int64(d))) - time.Since(m.began))
+}
+
+// Allow gives a run more of a kind, for much that came and that it has to read.
+func (m *Meter) Allow(k Kind, n int) { m.more[k].Add(int64(n)) }
+
+// limit is how much of a kind the run may take; less than 0: any.
+func (m *Meter) limit(k Kind) int64 {
+	if m.limits[k] < 0 {
+		return m.limits[k]
+	}
+	return m.limits[k] + m.more[k].Load()
 }
 
 // Drop says that nothing is held any more of what was.
@@ -174,10 +193,11 @@ func (m *Meter) raise(k Kind, now int64, place string) error {
 	for most := m.most[k].Load(); now > most && !m.most[k].CompareAndSwap(most, now); {
 		most = m.most[k].Load()
 	}
-	if m.limits[k] < 0 || now <= m.limits[k] {
+	limit := m.limit(k)
+	if limit < 0 || now <= limit {
 		return nil
 	}
-	m.cancel(&Error{place, k, m.limits[k]})
+	m.cancel(&Error{place, k, limit})
 	return m.Err()
 }
 
@@ -206,7 +226,7 @@ func (m *Meter) Readings() []Reading {
 		if used := m.most[k].Load(); k == Time {
 			out = append(out, Reading{k, int64(time.Since(m.began)), m.time.Load()})
 		} else {
-			out = append(out, Reading{k, used, m.limits[k]})
+			out = append(out, Reading{k, used, m.limit(k)})
 		}
 	}
 	return out

@@ -3,6 +3,7 @@ package meter_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -168,4 +169,20 @@ func FuzzMeter(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestAllow: what came allows more of a kind, and of one without a bound there is nothing to allow.
+func TestAllow(t *testing.T) {
+	m := meter.New(t.Context(), meter.Limits{meter.Steps: 10, meter.Nodes: -1})
+	m.Allow(meter.Steps, 5)
+	m.Allow(meter.Nodes, 5)
+	if err := m.Take(meter.Nodes, 1000, ""); err != nil {
+		t.Error(err)
+	}
+	if err := m.Take(meter.Steps, 15, ""); err != nil {
+		t.Error(err)
+	}
+	if err := m.Take(meter.Steps, 1, strings.Repeat("é", 1000)); err == nil || err.Error() != strings.Repeat("é", 128)+"…: more than 15 steps" {
+		t.Error(err)
+	}
 }
