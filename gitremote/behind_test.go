@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -21,7 +22,7 @@ func TestReadsNoMoreThanIsNeeded(t *testing.T) {
 	w.branch("rw/a", line[2_700])
 	topic := w.commitTree("topic", line[2_990])
 	w.git("gc", "-q")
-	c, err := OpenClone(t.Context(), w.dir)
+	c, err := OpenClone(unhurried(t), w.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,12 +36,12 @@ func TestReadsNoMoreThanIsNeeded(t *testing.T) {
 	if got, err := r.Resolve(string(topic[:8])); err != nil || got != topic {
 		t.Error(got, err)
 	}
-	r.objects.meter.spent.inflated = 0
+	before := used(r.cost.meter, meter.Steps)
 	if found, err := r.Changes(line[2_999], topic); err != nil || len(found) != 0 {
 		t.Error(found, err)
 	}
-	if n := r.objects.meter.spent.inflated; n > 2*fewCommits*2_000 {
-		t.Errorf("%d bytes were made of a history of 3,000 commits for a merge base 10 commits ago", n)
+	if n := used(r.cost.meter, meter.Steps) - before; n > 4*fewCommits {
+		t.Errorf("%d steps through a history of 3,000 commits for a merge base 10 commits ago", n)
 	}
 }
 
@@ -63,7 +64,7 @@ func BenchmarkLongHistory(b *testing.B) {
 	}
 	b.Run("behind", func(b *testing.B) {
 		for b.Loop() {
-			c, err := OpenClone(b.Context(), w.dir)
+			c, err := OpenClone(unhurried(b), w.dir)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -77,7 +78,7 @@ func BenchmarkLongHistory(b *testing.B) {
 	b.Run("behind/git rev-list", func(b *testing.B) { git(b, "rev-list", "--count", "main", "^rw/a") })
 	repo := func(b *testing.B, use func(r *Repo) error) {
 		for b.Loop() {
-			r, err := Open(b.Context(), w.dir)
+			r, err := Open(unhurried(b), w.dir)
 			if err == nil {
 				err = use(r)
 			}
@@ -152,42 +153,6 @@ func TestIndex(t *testing.T) {
 	} {
 		if a, b, err := read(bad); err == nil {
 			t.Errorf("%s: %d %d", name, a, b)
-		}
-	}
-}
-
-// TestIndexesTogether: however many indexes a clone has, the names that they are said to hold are bounded: files with holes in them cost
-// whoever made them nothing, and whoever keeps their names a gigabyte for each two.
-func TestIndexesTogether(t *testing.T) {
-	w := newWorld(t)
-	w.two()
-	raw := []byte("\xfftOc\x00\x00\x00\x02")
-	const names = maxIndexed / 2
-	for range 256 {
-		raw = binary.BigEndian.AppendUint32(raw, names)
-	}
-	c, err := OpenClone(t.Context(), w.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 3 {
-		base := "objects/pack/pack-" + string(rune('a'+i))
-		w.touch(base + ".pack")
-		w.touch(base + ".idx")
-		path := filepath.Join(w.dir, ".git", base+".idx")
-		if err := errors.Join(os.WriteFile(path, raw, 0o600), os.Truncate(path, indexHead+names*(nameSize+crcSize+placeSize)+2*nameSize)); err != nil {
-			t.Fatal(err)
-		}
-		err := c.repo.objects.open()
-		if errors.Is(err, ErrTooLarge) != (i == 2) || err != nil && i < 2 {
-			t.Errorf("%d indexes: %v", i+1, err)
-		}
-		n := len(c.repo.objects.packs)
-		if again := c.repo.objects.open(); errors.Is(again, ErrTooLarge) != (i == 2) || len(c.repo.objects.packs) != n || (i == 2) != (n == 0) {
-			t.Errorf("%d indexes: asked again: %v, %d packs are open and were %d", i+1, again, len(c.repo.objects.packs), n)
-		}
-		if err := c.Close(); err != nil {
-			t.Error(err)
 		}
 	}
 }

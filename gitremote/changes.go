@@ -53,10 +53,12 @@ func (r *Repo) changes(base, head plan.SHA) ([]plan.File, error) {
 			}
 			all[name] = c
 		}
-		if len(all) > MaxChanges {
-			return nil, fmt.Errorf("%w: "+sayChanges, ErrTooLarge, MaxChanges)
-		}
 	}
+	work := 2 * len(all) // what finding moves takes
+	if err := r.cost.hold(work, 0, ""); err != nil {
+		return nil, err
+	}
+	defer r.cost.drop(work, 0)
 	return files(all, len(bases) == 1), nil
 }
 
@@ -82,12 +84,9 @@ func (c change) kind() plan.Change {
 // diff compares trees. It descends only where they differ, and holds no directory while it reads those below it: hostile ones
 // are large, and deep.
 type diff struct {
-	repo  *Repo
-	out   map[string]change
-	todo  []folder
-	dirs  int // that were put into todo
-	seen  int // entries
-	names int // bytes of the names in out and of those that were put into todo
+	repo *Repo
+	out  map[string]change
+	todo []folder
 }
 
 // nothing stands where no entry is.
@@ -98,50 +97,49 @@ func directory(h plumbing.Hash) object.TreeEntry {
 	return object.TreeEntry{Hash: h, Mode: filemode.Dir}
 }
 
-// diff is every path that differs between two entries.
+// diff is every path that differs between two entries. It is kept: the same trees are compared for a change's paths and for its graph.
 func (r *Repo) diff(was, is object.TreeEntry) (map[string]change, error) {
-	d := diff{repo: r, out: map[string]change{}}
-	err := d.directories(was, is, "")
-	for err == nil && len(d.todo) > 0 {
+	key := [2]plumbing.Hash{was.Hash, is.Hash}
+	if known, ok := r.diffs[key]; ok {
+		return known, nil
+	}
+	d := diff{repo: r, out: map[string]change{}, todo: []folder{{was, is, ""}}}
+	for len(d.todo) > 0 {
 		next := d.todo[len(d.todo)-1]
 		d.todo = d.todo[:len(d.todo)-1]
-		err = d.entries(next)
+		if err := d.entries(next); err != nil {
+			return nil, err
+		}
 	}
-	return d.out, err
+	r.diffs[key] = d.out
+	return d.out, nil
 }
 
 // entries compares what is in two directories of one name.
 func (d *diff) entries(p folder) error {
-	before := map[string]object.TreeEntry{}
 	was, err := d.list(p.was, p.below)
 	if err != nil {
 		return err
 	}
-	for _, e := range was {
-		before[e.Name] = e
-	}
 	is, err := d.list(p.is, p.below)
-	if err != nil {
-		return err
+	if err == nil {
+		err = d.repo.cost.compare(len(was)+len(is), p.below)
 	}
-	for _, e := range is {
-		old, ok := before[e.Name]
-		delete(before, e.Name)
-		if !ok {
-			old = nothing
-		} else if old.Hash == e.Hash && old.Mode == e.Mode {
-			continue
+	for err == nil && len(was)+len(is) > 0 {
+		old, now := nothing, nothing
+		switch {
+		case len(is) == 0 || len(was) > 0 && was[0].Name < is[0].Name:
+			old, was = was[0], was[1:]
+		case len(was) == 0 || is[0].Name < was[0].Name:
+			now, is = is[0], is[1:]
+		default:
+			old, now, was, is = was[0], is[0], was[1:], is[1:]
 		}
-		if err := d.compare(old, e, p.below+e.Name); err != nil {
-			return err
-		}
-	}
-	for _, e := range before {
-		if err := d.compare(e, nothing, p.below+e.Name); err != nil {
-			return err
+		if old.Hash != now.Hash || old.Mode != now.Mode {
+			err = d.compare(old, now, p.below)
 		}
 	}
-	return nil
+	return err
 }
 
 // list is the entries of a directory; what is none has none.
@@ -149,15 +147,11 @@ func (d *diff) list(e object.TreeEntry, below string) ([]object.TreeEntry, error
 	if e.Mode != filemode.Dir {
 		return nil, nil
 	}
-	entries, err := d.repo.listing(e.Hash, below)
-	if d.seen += len(entries); err == nil && d.seen > maxEntries {
-		err = fmt.Errorf("%w: "+sayEntries, ErrTooLarge, maxEntries)
-	}
-	return entries, err
+	return d.repo.listing(e.Hash, below)
 }
 
 // compare compares what stood at a path with what stands there.
-func (d *diff) compare(was, is object.TreeEntry, name string) error {
+func (d *diff) compare(was, is object.TreeEntry, below string) error {
 	var c change
 	if was.Mode != filemode.Dir && was.Mode != filemode.Empty {
 		c.was = &leaf{was.Hash, was.Mode}
@@ -165,35 +159,20 @@ func (d *diff) compare(was, is object.TreeEntry, name string) error {
 	if is.Mode != filemode.Dir && is.Mode != filemode.Empty {
 		c.is = &leaf{is.Hash, is.Mode}
 	}
+	name := cmp.Or(was.Name, is.Name)
 	if c.was != nil || c.is != nil {
-		if len(d.out) >= MaxChanges {
-			return fmt.Errorf("%w: "+sayPaths, ErrTooLarge, MaxChanges)
-		}
-		d.out[name] = c
-		if err := d.name(name); err != nil {
+		if err := d.repo.cost.hold(1, len(below)+len(name), below); err != nil {
 			return err
 		}
+		d.out[below+name] = c
 	}
-	if was.Mode == filemode.Dir || is.Mode == filemode.Dir {
-		return d.directories(was, is, name+"/")
+	if was.Mode != filemode.Dir && is.Mode != filemode.Dir {
+		return nil
 	}
-	return nil
-}
-
-// directories puts two of one name aside to be compared.
-func (d *diff) directories(was, is object.TreeEntry, below string) error {
-	if d.dirs++; d.dirs > MaxChanges {
-		return fmt.Errorf("%w: "+sayDirectories, ErrTooLarge, MaxChanges)
+	if err := d.repo.cost.hold(1, len(below)+len(name)+1, below); err != nil {
+		return err
 	}
-	d.todo = append(d.todo, folder{was, is, below})
-	return d.name(below)
-}
-
-// name counts the bytes of a name that is kept.
-func (d *diff) name(name string) error {
-	if d.names += len(name); d.names > maxNames {
-		return fmt.Errorf("%w: "+sayNames, ErrTooLarge, maxNames>>20)
-	}
+	d.todo = append(d.todo, folder{was, is, below + name + "/"})
 	return nil
 }
 

@@ -359,7 +359,7 @@ func BenchmarkChanges(b *testing.B) {
 	w.git("repack", "-adq")
 	b.Run("cold", func(b *testing.B) {
 		for b.Loop() {
-			r, err := Open(b.Context(), w.dir)
+			r, err := Open(unhurried(b), w.dir)
 			if err != nil {
 				b.Fatal(err)
 			}

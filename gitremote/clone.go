@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -18,9 +19,9 @@ type Clone struct {
 }
 
 // OpenClone opens the repository that dir is in. One that lacks a part of its history is an error: ancestry would be
-// unknown. What reads it ends with an error once ctx does.
-func OpenClone(ctx context.Context, dir string) (*Clone, error) {
-	r, err := Open(ctx, dir)
+// unknown. What reads it is charged to a run, and ends with an error once that does.
+func OpenClone(m *meter.Meter, dir string) (*Clone, error) {
+	r, err := Open(m, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +57,7 @@ func (c *Clone) overview(file string) (Overview, error) {
 	if len(heads) == 0 {
 		return Overview{}, errors.New(sayEmpty)
 	}
-	c.survey = survey{heads: heads, graph: newGraph()}
+	c.survey = survey{heads: heads, graph: newGraph(c.repo.cost)}
 	name := c.repo.DefaultBranch()
 	if name == "" {
 		if head, err := c.repo.storage.Reference(plumbing.HEAD); err == nil && head.Type() == plumbing.SymbolicReference {
@@ -88,7 +89,7 @@ func (c *Clone) Track(ctx context.Context, wanted []Follower) ([]plan.WindowedBr
 // rounds: reading from disk costs the same whatever it is for.
 func (c *Clone) rounds() []round {
 	var out []round
-	for n := fewCommits; n < MaxCommits; n *= growth {
+	for n := fewCommits; n < manyCommits; n *= growth {
 		out = append(out, round{depth: n, tips: true, lines: true})
 	}
 	return append(out, round{tips: true, lines: true})

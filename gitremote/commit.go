@@ -2,14 +2,12 @@ package gitremote
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -28,7 +26,6 @@ type Tree struct {
 	repo *Repo
 	root plumbing.Hash
 	dirs map[string][]object.TreeEntry // by path, sorted by name
-	seen int                           // entries of them
 }
 
 // Tree is the files of a commit.
@@ -117,7 +114,7 @@ func (t *Tree) find(op, name string) (object.TreeEntry, error) {
 	if err != nil {
 		return object.TreeEntry{}, err
 	}
-	i, ok := slices.BinarySearchFunc(entries, path.Base(name), func(e object.TreeEntry, name string) int { return cmp.Compare(e.Name, name) })
+	i, ok := named(entries, path.Base(name))
 	if !ok {
 		return object.TreeEntry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
 	}
@@ -136,9 +133,9 @@ func (t *Tree) list(dir string) ([]object.TreeEntry, error) {
 	if e.Mode != filemode.Dir {
 		return nil, &fs.PathError{Op: "open", Path: dir, Err: fs.ErrNotExist}
 	}
-	entries, err := t.repo.listing(e.Hash, strings.TrimPrefix(dir, "."))
-	if t.seen += len(entries); err == nil && t.seen > maxListed {
-		err = fmt.Errorf("%w: "+sayEntries, ErrTooLarge, maxListed)
+	entries, err := t.repo.listing(e.Hash, dir)
+	if err == nil {
+		err = t.repo.cost.hold(1+len(entries), len(dir), dir) // whoever walks holds what ReadDir gives of each directory above
 	}
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: dir, Err: err}

@@ -2,6 +2,7 @@ package gitremote
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,10 +11,13 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+
+	"github.com/sluicegate/sluice/meter"
 )
 
-// worthKeeping is how many bytes an object must have to be kept: reading smaller ones again costs less than remembering them.
-const worthKeeping = 64
+// worthKeeping is how many bytes an object must have to be kept: reading smaller ones again costs less than remembering them, which takes as much
+// besides.
+const worthKeeping = 256
 
 // errLarge is an object of more bytes than are wanted of it. Others in its pack can be read.
 var errLarge = fmt.Errorf("%w: an object", ErrTooLarge)
@@ -23,9 +27,22 @@ var errLarge = fmt.Errorf("%w: an object", ErrTooLarge)
 type deltas struct {
 	scan  *packfile.Scanner
 	find  func(plumbing.Hash) (int64, error) // where the object of a name begins
-	meter meter
+	cost  *account
+	place string           // the pack, for errors
+	held  int              // bytes of what is made for the object that is read
 	cache *cache.BufferLRU // objects by place, each after a byte that is its type
 	shift int64            // of this pack's places in a cache that several share
+}
+
+// hold charges what is made next; free gives back what is not held any more.
+func (d *deltas) hold(n int) error {
+	d.held += n
+	return d.cost.hold(0, n, d.place)
+}
+
+func (d *deltas) free(n int) {
+	d.held -= n
+	d.cost.drop(0, n)
 }
 
 // keep remembers an object for those that are based on it.
@@ -37,6 +54,7 @@ func (d *deltas) keep(at int64, kind plumbing.ObjectType, content []byte) {
 
 // read is the object at a place, and its type. More than limit bytes, of it or of one that it is based on, are errLarge.
 func (d *deltas) read(at, limit int64) ([]byte, plumbing.ObjectType, error) {
+	defer func() { d.free(d.held) }()
 	var chain []int64
 	for len(chain) <= maxChain {
 		if kept, ok := d.cache.Get(d.shift + at); ok {
@@ -84,12 +102,14 @@ func (d *deltas) apply(chain []int64, content []byte, kind plumbing.ObjectType, 
 		if size > uint64(limit) {
 			return nil, kind, errLarge
 		}
-		if err := d.meter.spend(int(size)); err != nil {
+		if err := cmp.Or(d.hold(int(size)), d.cost.make(int(size), d.place)); err != nil {
 			return nil, kind, err
 		}
-		if content, err = packfile.PatchDelta(content, delta); err != nil {
+		base := content
+		if content, err = packfile.PatchDelta(base, delta); err != nil {
 			return nil, kind, err
 		}
+		d.free(d.held - int(size)) // the base and the delta
 		d.keep(chain[i], kind, content)
 	}
 	return content, kind, nil
@@ -97,7 +117,7 @@ func (d *deltas) apply(chain []int64, content []byte, kind plumbing.ObjectType, 
 
 // seek goes to an object.
 func (d *deltas) seek(at int64) (*packfile.ObjectHeader, error) {
-	if err := d.meter.spend(stepCost); err != nil {
+	if err := d.cost.take(meter.Steps, 1, d.place); err != nil {
 		return nil, err
 	}
 	h, err := d.scan.SeekObjectHeader(at)
@@ -112,11 +132,12 @@ func (d *deltas) inflate(h *packfile.ObjectHeader, limit int64) ([]byte, error) 
 	if h.Length > limit {
 		return nil, errLarge
 	}
-	var raw bytes.Buffer
-	if _, _, err := d.scan.NextObject(io.MultiWriter(d.meter, &raw)); err != nil {
+	if err := d.hold(int(h.Length)); err != nil {
 		return nil, err
 	}
-	return raw.Bytes(), nil
+	var raw bytes.Buffer
+	_, _, err := d.scan.NextObject(io.MultiWriter(made{d.cost, d.place}, &raw))
+	return raw.Bytes(), err
 }
 
 // grown is the size of what a delta makes: the second of the two numbers that it begins with. Few bytes of a delta can ask

@@ -1,6 +1,7 @@
 package gitremote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
 
+	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -32,8 +34,9 @@ var ErrUnusable = errors.New("unusable remote")
 
 // Options name a remote.
 type Options struct {
-	URL   string // as git has it: a URL, user@host:path, or a directory
-	Token string // sent as the password over https and http; "": git's credential helpers are asked when the server wants one
+	URL   string       // as git has it: a URL, user@host:path, or a directory
+	Token string       // sent as the password over https and http; "": git's credential helpers are asked when the server wants one
+	Meter *meter.Meter // of the run; nil: one of its own
 }
 
 // Dial prepares a remote; nothing is sent yet. Credentials in the URL are removed from it, and no error shows
@@ -46,7 +49,10 @@ func Dial(o Options) (*Remote, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", ErrUnusable, sayBadURL) // the error would show the URL
 	}
-	r := &Remote{end: end, refused: map[packp.Filter]bool{}}
+	if o.Meter == nil {
+		o.Meter = meter.Unhurried()
+	}
+	r := &Remote{end: end, refused: map[packp.Filter]bool{}, cost: &account{ctx: o.Meter.Context(), meter: o.Meter}}
 	r.creds = credentials{token: o.Token, user: end.User, password: end.Password, path: strings.TrimPrefix(end.Path, "/")}
 	end.Password = ""
 	switch end.Protocol {
@@ -55,7 +61,7 @@ func Dial(o Options) (*Remote, error) {
 		if end.Host == "" {
 			return nil, fmt.Errorf("%w: %s", ErrUnusable, sayBadURL)
 		}
-		r.answers = newBoundedTransport()
+		r.answers = newBoundedTransport(r.cost)
 		r.client = githttp.NewClient(&http.Client{Transport: r.answers})
 	case "ssh":
 		r.client = gitssh.DefaultClient
@@ -164,7 +170,7 @@ func (r *Remote) fault(doing string, err error) error {
 		cause = request.Err // the remote is named before it; twice there would be no room for what is wrong
 	}
 	text := r.creds.hide(plan.Clean(cause.Error()))
-	if !errors.Is(err, ErrTooLarge) { // whose words are ours, to their end
+	if bound := (*meter.Error)(nil); !errors.Is(err, ErrTooLarge) && !errors.As(err, &bound) { // whose words are ours, to their end
 		text = plan.Fit(text)
 	}
 	return &faultError{text: fmt.Sprintf("%s %s: %s", doing, r.shown, text), err: err}
@@ -183,22 +189,23 @@ func (f *faultError) Unwrap() error { return f.err }
 type boundedTransport struct {
 	next http.RoundTripper
 	last *limitedBody // answer
+	cost *account
 }
 
-func newBoundedTransport() *boundedTransport {
+func newBoundedTransport(cost *account) *boundedTransport {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
-		return &boundedTransport{next: http.DefaultTransport}
+		return &boundedTransport{next: http.DefaultTransport, cost: cost}
 	}
 	t = t.Clone()
 	t.ResponseHeaderTimeout, t.IdleConnTimeout = headerTimeout, idleTimeout
-	return &boundedTransport{next: t}
+	return &boundedTransport{next: t, cost: cost}
 }
 
 // packFollows lets the last answer be as long as a pack may be. What stands before the pack is kept in memory, so it may not.
 func (b *boundedTransport) packFollows() {
 	if b != nil && b.last != nil {
-		b.last.left = maxReceived
+		b.last.left, b.last.pack = maxReceived, true
 	}
 }
 
@@ -211,7 +218,8 @@ func (b *boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		limit = maxRefusal
 	}
-	b.last = &limitedBody{ReadCloser: res.Body, left: limit, quiet: limit == maxRefusal}
+	b.last.forget()
+	b.last = &limitedBody{ReadCloser: res.Body, left: limit, quiet: limit == maxRefusal, cost: b.cost}
 	res.Body = b.last
 	return res, nil
 }
@@ -221,6 +229,16 @@ type limitedBody struct {
 	io.ReadCloser
 	left  int64
 	quiet bool
+	cost  *account
+	bytes int  // of what stands before a pack, of which go-git keeps each line
+	pack  bool // what follows is one
+}
+
+// forget gives back what the lines of an answer took: another one follows.
+func (l *limitedBody) forget() {
+	if l != nil {
+		l.cost.drop(l.bytes/refLine, 0)
+	}
 }
 
 func (l *limitedBody) Read(p []byte) (int, error) {
@@ -235,5 +253,10 @@ func (l *limitedBody) Read(p []byte) (int, error) {
 	}
 	n, err := l.ReadCloser.Read(p)
 	l.left -= int64(n)
-	return n, err
+	if l.pack {
+		return n, err
+	}
+	before := l.bytes / refLine
+	l.bytes += n
+	return n, cmp.Or(l.cost.hold(l.bytes/refLine-before, 0, "the server's list of refs"), err)
 }

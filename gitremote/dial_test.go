@@ -78,7 +78,7 @@ func TestUnusable(t *testing.T) {
 			if c.url != "" {
 				s, err = Dial(Options{URL: c.url})
 			} else {
-				s, err = OpenClone(t.Context(), c.dir)
+				s, err = OpenClone(unhurried(t), c.dir)
 			}
 			if err == nil {
 				_, err = s.Overview(t.Context(), file)
@@ -285,10 +285,10 @@ func TestSSHNeedsAgent(t *testing.T) {
 
 func TestBoundedAnswers(t *testing.T) {
 	endless := iotest.DataErrReader(strings.NewReader(strings.Repeat("x", 100)))
-	if data, err := io.ReadAll(&limitedBody{ReadCloser: io.NopCloser(endless), left: 10, quiet: true}); err != nil || len(data) != 10 {
+	if data, err := io.ReadAll(&limitedBody{ReadCloser: io.NopCloser(endless), left: 10, quiet: true, cost: paid(t)}); err != nil || len(data) != 10 {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
-	if data, err := io.ReadAll(&limitedBody{ReadCloser: io.NopCloser(strings.NewReader(strings.Repeat("x", 100))), left: 10}); !errors.Is(err, ErrTooLarge) || len(data) != 10 {
+	if data, err := io.ReadAll(&limitedBody{ReadCloser: io.NopCloser(strings.NewReader(strings.Repeat("x", 100))), left: 10, cost: paid(t)}); !errors.Is(err, ErrTooLarge) || len(data) != 10 {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
 }
@@ -311,7 +311,7 @@ func TestPacks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := packOf(t, w, append([]string{"-c", "pack.threads=1", "pack-objects", "--stdout", "--revs", "--no-reuse-delta", "-q"}, args...))
-			g := newGraph()
+			g := newGraph(paid(t))
 			if err := p.commits(g); err != nil {
 				t.Fatal(err)
 			}
@@ -341,7 +341,7 @@ func packOf(t testing.TB, w *world, args []string) *pack {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := spool(meter{t.Context(), &budget{}}, bytes.NewReader(data))
+	p, err := spool(paid(t), bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -375,13 +375,13 @@ func TestSmallPacksNeedNoDirectory(t *testing.T) {
 	for name, size := range map[string]int{"nothing": 0, "small": 1000, "as much as is kept": keptPack - 1, "more": keptPack + 1, "much more": 2*keptPack + 7} {
 		data := bytes.Repeat(pattern, size/len(pattern)+1)[:size]
 		t.Setenv("TMPDIR", filepath.Join(dir, "none"))
-		p, err := spool(meter{t.Context(), &budget{}}, bytes.NewReader(data))
+		p, err := spool(paid(t), bytes.NewReader(data))
 		if size >= keptPack {
 			if err == nil {
 				t.Errorf("%s: it is kept in memory", name)
 			}
 			t.Setenv("TMPDIR", dir)
-			p, err = spool(meter{t.Context(), &budget{}}, bytes.NewReader(data))
+			p, err = spool(paid(t), bytes.NewReader(data))
 		}
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -409,12 +409,12 @@ func FuzzPack(f *testing.F) {
 	f.Add(emptyPack())
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := spool(meter{t.Context(), &budget{}}, bytes.NewReader(data))
+		p, err := spool(paid(t), bytes.NewReader(data))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer p.Close() //nolint:errcheck // only a test
-		g := newGraph()
+		g := newGraph(paid(t))
 		if err := p.commits(g); err != nil {
 			return
 		}

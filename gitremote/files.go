@@ -1,19 +1,23 @@
 package gitremote
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/go-git/go-billy/v5"
+
+	"github.com/sluicegate/sluice/meter"
 )
 
 // Bounds of git's own files that are read whole.
 const (
 	smallFile = 64 << 10 // bytes of one: .git, commondir, a branch
-	wholeFile = 64 << 20 // bytes of one that may be long: the config, shallow, packed-refs of a million branches
+	wholeFile = 64 << 20 // bytes of one that may be long: shallow, packed-refs of a million branches
 )
 
 // openRegular opens a file of a clone if it is one, of at most limit bytes. A device or a pipe in its place, which a symbolic link
@@ -53,25 +57,48 @@ func readSmall(path string) (string, error) {
 
 // fence is a directory of a clone as go-git sees it: files are regular ones and not too large, and the locks of a git that runs at
 // once, which go-git would read as refs, are not there. Of refs the branches alone are listed: another one that is broken is in nobody's
-// way.
-type fence struct{ billy.Filesystem }
+// way. All of it is charged to the run.
+type fence struct {
+	billy.Filesystem
+	cost *account
+}
 
 func (f fence) Open(name string) (billy.File, error) {
 	limit := int64(smallFile)
-	if slices.Contains([]string{"config", "shallow", "packed-refs"}, name) {
+	if slices.Contains([]string{"shallow", "packed-refs"}, name) {
 		limit = wholeFile
 	}
 	info, err := f.Stat(name)
 	if err == nil {
 		err = fit(name, info, limit)
 	}
+	if err == nil {
+		err = f.cost.take(meter.Files, 1, name)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return f.Filesystem.Open(name)
+	file, err := f.Filesystem.Open(name)
+	return fencedFile{file, f.cost}, err
+}
+
+// fencedFile is a file whose reading is charged.
+type fencedFile struct {
+	billy.File
+	cost *account
+}
+
+func (f fencedFile) Read(p []byte) (int, error) {
+	n, err := f.File.Read(p)
+	return n, cmp.Or(f.cost.make(n, f.Name()), err)
 }
 
 func (f fence) ReadDir(name string) ([]os.FileInfo, error) {
+	if err := f.cost.names(filepath.Join(f.Root(), name), func(entry string) error {
+		return f.cost.hold(1, len(entry), name) // what go-git makes of each: its state, and a ref
+	}); err != nil {
+		return nil, err
+	}
 	found, err := f.Filesystem.ReadDir(name)
 	return slices.DeleteFunc(found, func(i os.FileInfo) bool {
 		return strings.HasSuffix(i.Name(), ".lock") || name == "refs" && i.Name() != "heads"

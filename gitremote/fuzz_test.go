@@ -2,15 +2,20 @@ package gitremote
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
 
+	"github.com/sluicegate/sluice/internal/race"
+	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -27,36 +32,50 @@ func bare(t testing.TB) *world {
 	return w
 }
 
-// looked looks at two commits in every way that classify does, and holds what that takes against the bounds.
-func looked(t *testing.T, r *Repo, base, head plan.SHA) {
+// spare is what a process grows by whatever it reads.
+const spare = 4 << 20
+
+// looked looks at two commits in every way that classify does, and holds by how much the process grows against what the run's meter counts.
+func looked(t testing.TB, dir string, base, head plan.SHA, l meter.Limits) error {
 	t.Helper()
-	r.objects.meter.spent.inflated += freeInflated - 4<<20 // what is left is soon spent: a target is to try many inputs
-	changed, err := r.Changes(base, head)
+	m := meter.New(t.Context(), l)
+	r, err := Open(m, dir)
 	if err != nil {
-		changed = nil
+		return err
 	}
-	bytes := 0
-	for _, c := range changed {
-		bytes += len(c.Path)
-		if !fs.ValidPath(strings.ToValidUTF8(c.Path, "?")) { // git has names of any bytes
-			t.Errorf("the path %q", c.Path)
-		}
-	}
-	_, _ = r.Differ(base, head)
-	files, err := r.Tree(head)
-	seen := 0
-	if err == nil {
-		_ = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-			if seen++; err == nil && d.Type().IsRegular() && seen < 100 {
+	defer r.Close()                                 //nolint:errcheck // only a test
+	r.objects.cache = cache.NewBufferLRU(spare / 4) // what it keeps is not counted
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	changed, err := r.Changes(base, head)
+	_, also := r.Differ(base, head)
+	files, none := r.Tree(head)
+	if none == nil {
+		none = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
 				_, err = fs.ReadFile(files, name)
 			}
 			return err
 		})
 	}
-	if spent := r.objects.meter.spent; len(changed) > MaxChanges || bytes > maxNames || seen > maxListed+1 || spent.inflated > maxInflated {
-		t.Errorf("%d paths of %d bytes, %d files seen, %d inflated", len(changed), bytes, seen, spent.inflated)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); !race.Enabled && grown > 2*m.Held()+spare {
+		t.Errorf("it grew by %d bytes, and %d are counted; %v", grown, m.Held(), m.Err())
 	}
+	for _, c := range changed {
+		if !fs.ValidPath(strings.ToValidUTF8(c.Path, "?")) { // git has names of any bytes
+			t.Errorf("the path %q", c.Path)
+		}
+	}
+	runtime.KeepAlive(r)
+	runtime.KeepAlive(files)
+	return cmp.Or(m.Err(), err, also, none)
 }
+
+// few is little of everything: a target is to try many inputs.
+var few = meter.Limits{meter.Bytes: 8 << 20, meter.Nodes: 100_000, meter.Steps: 50_000}
 
 // FuzzTrees: trees that share each other, deep and wide and malformed, give an answer or an error within the bounds. Each byte adds an entry to the tree
 // that is being made, or ends it: the next ones can name it.
@@ -90,7 +109,7 @@ func FuzzTrees(f *testing.F) {
 			return plan.SHA(w.put(plumbing.CommitObject, fmt.Appendf(nil, "tree %s\n%sauthor %s\ncommitter %s\n\nx\n", tree, more, who, who)).String())
 		}
 		base := commit(known[len(known)/2], "")
-		looked(t, open(t, w.dir), base, commit(known[len(known)-1], fmt.Sprintf("parent %s\n", base)))
+		_ = looked(t, w.dir, base, commit(known[len(known)-1], fmt.Sprintf("parent %s\n", base)), few)
 	})
 }
 
@@ -120,6 +139,6 @@ func FuzzClone(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		looked(t, open(t, w.dir), base, head)
+		_ = looked(t, w.dir, base, head, few)
 	})
 }

@@ -11,8 +11,9 @@
 // there, and `git credential` where a server wants a password: in no repository, with [Environ]. A Clone runs `git update-ref`, which
 // sees of the clone its refs and logs alone.
 //
-// Servers and clones are somebody else's. What reading them may cost is bounded in bytes, objects and depth (see budget.go), each
-// object that is read asks the caller's context, what is no file is not opened, and nothing is written through a link.
+// Servers and clones are somebody else's. What reading them takes is charged to the run's meter before it is taken (see costs.go), which others that
+// read the same tree share: a path at its full length, an object as large as it inflates, a directory at each place where it is looked into. Whatever is
+// read asks it and the caller's context; what is no file is not opened, and nothing is written through a link.
 //
 // None of them is safe for concurrent use.
 //
@@ -30,7 +31,6 @@
 package gitremote
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -39,27 +39,20 @@ import (
 
 	"github.com/go-git/go-billy/v5"
 	"github.com/go-git/go-billy/v5/osfs"
-	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
+	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/plan"
 )
 
-// Bounds of what is read from one repository. Hostile ones hit them; no real one should.
+// Bounds of single objects. What all of them may cost is charged to the run.
 const (
-	MaxFile    = 1 << 20   // bytes of one file
-	MaxChanges = 100_000   // changed paths between two commits
-	MaxCommits = 1_000_000 // commits walked for one merge base
-	maxDepth   = 250       // directories within each other: who reads a tree may look at all that are above each
-	maxTag     = 16        // tags of tags of a commit
-	maxNames   = 16 << 20  // bytes of all paths that one answer names, which is 160 for each of MaxChanges: they are held several times
-	maxListed  = 600_000   // entries of the directories of one Tree that are held: more than the graph looks at
-	maxEntries = 2_000_000 // entries that are compared for one answer
-	maxParents = 4 << 20   // parents of all commits that are read: real histories have one or two for each
+	MaxFile = 1 << 20 // bytes of one file
+	maxTag  = 16      // tags of tags of a commit
 )
 
 // Errors that callers distinguish.
@@ -81,34 +74,38 @@ type Repo struct {
 	at      location
 	storage catalogue
 	objects *objects
-	bare    bool
-	partial bool // a remote has promised the objects that are missing
+	cost    *account
+	settings
 	shallow map[plumbing.Hash]bool
 
-	listings map[plumbing.Hash][]object.TreeEntry // directories that were read, sorted by name
-	listed   int                                  // entries of them, and one for each
+	listings map[plumbing.Hash][]object.TreeEntry   // directories that were read, sorted by name
+	diffs    map[[2]plumbing.Hash]map[string]change // trees that were compared
+	bases    map[[2]plumbing.Hash][]plumbing.Hash   // merge bases that were found
 }
 
-// catalogue is what go-git reads of a clone: all but its objects.
+// catalogue is what go-git reads of a clone: all but its objects and its config.
 type catalogue interface {
 	storer.ReferenceStorer
 	storer.ShallowStorer
-	config.ConfigStorer
 }
 
 // Open opens the clone that dir is in: the directory itself or the nearest one above it that is a repository, as git does.
-// What reads it ends with an error once ctx does.
-func Open(ctx context.Context, dir string) (*Repo, error) {
+// What reads it is charged to a run, and ends with an error once that does.
+func Open(m *meter.Meter, dir string) (*Repo, error) {
 	at, err := locate(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", dir, err)
 	}
-	fs := billy.Filesystem(fence{osfs.New(at.git)})
+	cost := &account{ctx: m.Context(), meter: m}
+	fs := billy.Filesystem(fence{osfs.New(at.git), cost})
 	if at.common != at.git {
-		fs = dotgit.NewRepositoryFilesystem(fs, fence{osfs.New(at.common)})
+		fs = dotgit.NewRepositoryFilesystem(fs, fence{osfs.New(at.common), cost})
 	}
-	r := &Repo{dir: dir, at: at, storage: filesystem.NewStorage(fs, nil), bare: at.bare, shallow: map[plumbing.Hash]bool{}, listings: map[plumbing.Hash][]object.TreeEntry{}}
-	if r.objects, err = openObjects(ctx, filepath.Join(at.common, "objects")); err == nil {
+	r := &Repo{
+		dir: dir, at: at, storage: filesystem.NewStorage(fs, nil), cost: cost, shallow: map[plumbing.Hash]bool{},
+		listings: map[plumbing.Hash][]object.TreeEntry{}, diffs: map[[2]plumbing.Hash]map[string]change{}, bases: map[[2]plumbing.Hash][]plumbing.Hash{},
+	}
+	if r.objects, err = openObjects(cost, filepath.Join(at.common, "objects")); err == nil {
 		err = r.read()
 	}
 	if err != nil {
@@ -118,16 +115,17 @@ func Open(ctx context.Context, dir string) (*Repo, error) {
 }
 
 // read reads the repository's own settings.
-func (r *Repo) read() error {
-	cfg, err := r.storage.Config()
-	if err != nil {
+func (r *Repo) read() (err error) {
+	if r.settings, err = readSettings(r.cost, filepath.Join(r.at.common, "config")); err != nil {
 		return fmt.Errorf("read its config: %w", err)
 	}
-	if err := r.format(cfg); err != nil {
-		return err
+	if r.unsupported != "" {
+		return fmt.Errorf("%w: %s", ErrUnsupported, r.unsupported)
 	}
-	for _, s := range cfg.Raw.Section("remote").Subsections {
-		r.partial = r.partial || strings.EqualFold(s.Option("promisor"), "true") || s.Option("partialclonefilter") != ""
+	if info, err := os.Stat(filepath.Join(r.at.common, "shallow")); err == nil {
+		if err := r.cost.hold(int(info.Size()/(2*nameSize)), 0, "shallow"); err != nil {
+			return err
+		}
 	}
 	shallow, err := r.storage.Shallow()
 	if err != nil {
@@ -135,32 +133,6 @@ func (r *Repo) read() error {
 	}
 	for _, h := range shallow {
 		r.shallow[h] = true
-	}
-	return nil
-}
-
-// format refuses what would be misread. go-git's own check, which refuses partial clones and the extra config of worktrees
-// too, is not used: neither changes what is stored.
-func (r *Repo) format(cfg *config.Config) error {
-	if v := cfg.Raw.Section("core").Option("repositoryformatversion"); v != "" && v != "0" && v != "1" {
-		return fmt.Errorf("%w: repository format version %s", ErrUnsupported, v)
-	}
-	for _, o := range cfg.Raw.Section("extensions").Options {
-		switch strings.ToLower(o.Key) {
-		case "noop", "noop-v1", "preciousobjects", "worktreeconfig":
-		case "partialclone":
-			r.partial = true
-		case "objectformat":
-			if !strings.EqualFold(o.Value, "sha1") {
-				return fmt.Errorf("%w: objects named by %s", ErrUnsupported, o.Value)
-			}
-		case "refstorage":
-			if !strings.EqualFold(o.Value, "files") {
-				return fmt.Errorf("%w: refs kept as %s", ErrUnsupported, o.Value)
-			}
-		default:
-			return fmt.Errorf("%w: the extension %s", ErrUnsupported, o.Key)
-		}
 	}
 	return nil
 }

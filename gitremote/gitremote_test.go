@@ -129,30 +129,30 @@ func TestOpen(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	empty := t.TempDir()
-	if _, err := Open(t.Context(), empty); !errors.Is(err, ErrNoRepo) {
+	if _, err := Open(unhurried(t), empty); !errors.Is(err, ErrNoRepo) {
 		t.Error(err)
 	}
-	if _, err := Open(t.Context(), filepath.Join(empty, "nowhere")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Open(unhurried(t), filepath.Join(empty, "nowhere")); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 	file := filepath.Join(empty, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), file); !errors.Is(err, ErrNoRepo) {
+	if _, err := Open(unhurried(t), file); !errors.Is(err, ErrNoRepo) {
 		t.Error(err)
 	}
 	w := newWorld(t)
 	w.git("config", "core.repositoryformatversion", "1")
 	for key, value := range map[string]string{"extensions.objectformat": "sha256", "extensions.refstorage": "reftable", "extensions.surprise": "yes"} {
 		w.git("config", key, value)
-		if _, err := Open(t.Context(), w.dir); !errors.Is(err, ErrUnsupported) {
+		if _, err := Open(unhurried(t), w.dir); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%s: %v", key, err)
 		}
 		w.write(map[string]string{".git/config": "[core]\n\trepositoryformatversion = 1\n"})
 	}
 	w.write(map[string]string{".git/config": "[core]\n\trepositoryformatversion = 7\n"})
-	if _, err := Open(t.Context(), w.dir); !errors.Is(err, ErrUnsupported) {
+	if _, err := Open(unhurried(t), w.dir); !errors.Is(err, ErrUnsupported) {
 		t.Error(err)
 	}
 }

@@ -1,7 +1,6 @@
 package gitremote
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -14,6 +13,8 @@ const (
 	maxLine     = 250     // commits of a source's first-parent line
 	maxSubjects = 200_000 // commits whose first line is kept; lines come first; a commit without has an empty subject
 	maxWords    = 512     // bytes of a commit's first line
+	edgeSize    = 4       // bytes of a parent
+	walkStep    = 1 << 12 // commits that are visited before the run is charged for them
 )
 
 // graph is what is known of a history: commits and their parents, each under the hash of its own content. A commit that is
@@ -25,7 +26,9 @@ type graph struct {
 	nodes []vertex
 	names []plumbing.Hash  // of nodes
 	words map[int32]string // first lines of their messages
-	edges int              // parents of all commits that were read
+	cost  *account
+	held  int // bytes of words and parents
+	steps int // of walks that were not charged yet
 }
 
 // vertex is one commit of a graph.
@@ -43,8 +46,8 @@ type entry struct {
 	subject string
 }
 
-func newGraph() *graph {
-	return &graph{index: map[plumbing.Hash]int32{}, words: map[int32]string{}}
+func newGraph(cost *account) *graph {
+	return &graph{cost: cost, index: map[plumbing.Hash]int32{}, words: map[int32]string{}}
 }
 
 // at is the place of a commit, which is made for one that is new.
@@ -70,19 +73,38 @@ func (g *graph) add(e entry) error {
 	if g.has(e.hash) {
 		return nil
 	}
-	if g.edges += len(e.parents); len(g.nodes)+len(e.parents) >= MaxCommits || g.edges > maxParents {
-		return fmt.Errorf("%w: "+sayHistory, ErrTooLarge, MaxCommits)
+	if len(g.words) >= maxSubjects {
+		e.subject = ""
 	}
+	bytes := edgeSize*len(e.parents) + len(e.subject)
+	if err := g.cost.hold(1+len(e.parents), bytes, "the history"); err != nil {
+		return err
+	}
+	most := len(g.nodes) + 1 + len(e.parents)
 	i := g.at(e.hash)
 	parents := make([]int32, len(e.parents))
 	for k, p := range e.parents {
 		parents[k] = g.at(p)
 	}
 	g.nodes[i] = vertex{parents: parents, at: e.at, read: true}
-	if len(g.words) < maxSubjects {
+	if e.subject != "" {
 		g.words[i] = e.subject
 	}
+	g.held += bytes
+	g.cost.drop(most-len(g.nodes), 0)
 	return nil
+}
+
+// drop gives back what the graph took: nobody has it any more.
+func (g *graph) drop() { g.cost.drop(len(g.nodes), g.held) }
+
+// walk charges a walk through so many commits and parents, and ends it with the run.
+func (g *graph) walk(n int) error {
+	if g.steps += n; g.steps < walkStep {
+		return nil
+	}
+	n, g.steps = g.steps, 0
+	return g.cost.compare(n, "the history")
 }
 
 // line is the first-parent line of a commit as far as it is known, the newest first, and whether the history ends there.
@@ -130,12 +152,16 @@ func (g *graph) follow(tip plumbing.Hash) *source {
 	return s
 }
 
-// spread goes from a commit to all that it descends from, itself included, as long as visit returns true.
+// spread goes from a commit to all that it descends from, itself included, as long as visit returns true. Whoever decides by it looks whether the run
+// has ended meanwhile.
 func (g *graph) spread(from int32, visit func(int32) bool) {
 	todo := []int32{from}
 	for len(todo) > 0 {
 		i := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
+		if g.walk(1) != nil {
+			return
+		}
 		if visit(i) {
 			todo = append(todo, g.nodes[i].parents...)
 		}

@@ -66,7 +66,7 @@ func TestPlace(t *testing.T) {
 	for range 2000 {
 		h := drawn(random)
 		lacks := random.IntN(4) // quarters of the commits that are not read
-		g := newGraph()
+		g := newGraph(paid(t))
 		missing := false
 		for _, n := range random.Perm(len(h)) {
 			if random.IntN(4) < lacks-1 {
@@ -117,7 +117,7 @@ func checkReach(t *testing.T, h history, s *source, of [2]int, got standing, mis
 
 // BenchmarkFollow: a source of a hundred thousand commits with a thousand branches.
 func BenchmarkFollow(b *testing.B) {
-	g := newGraph()
+	g := newGraph(paid(b))
 	const n = 100_000
 	for i := range n {
 		e := entry{hash: numbered(i)}
@@ -141,7 +141,7 @@ func BenchmarkFollow(b *testing.B) {
 // TestWalksAreNotKept: of each source the line is kept, and nothing that is as large as the history: a thousand sources of a million
 // commits would be 4 GB.
 func TestWalksAreNotKept(t *testing.T) {
-	g := newGraph()
+	g := newGraph(paid(t))
 	for n := range 100 {
 		if err := g.add(entry{hash: numbered(n + 1), parents: []plumbing.Hash{numbered(n)}}); err != nil {
 			t.Fatal(err)
@@ -152,7 +152,7 @@ func TestWalksAreNotKept(t *testing.T) {
 		k.follow[numbered(n+50)] = nil
 		k.of[pair{numbered(n + 50), numbered(n + 1)}] = standing{}
 	}
-	if err := k.ask(t.Context(), g); err != nil {
+	if err := k.ask(g); err != nil {
 		t.Fatal(err)
 	}
 	for h, s := range k.follow {

@@ -2,6 +2,8 @@ package gitremote
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -9,14 +11,19 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-const (
-	maxHeads = 1_000_000 // branches of one repository
-	maxLinks = 5         // symbolic branches that lead to each other, as git has it
-)
+const maxLinks = 5 // symbolic branches that lead to each other, as git has it
 
 // heads lists the branches: refs/heads alone, loose refs before packed ones, so that no branch is missed that git packs meanwhile.
 // As git has it, a symbolic ref to nothing is no branch; one to what is no branch is none here.
 func (r *Repo) heads() (map[plan.Branch]plumbing.Hash, error) {
+	listed := 0 // nodes of the list that go-git makes of packed-refs
+	if info, err := os.Stat(filepath.Join(r.at.common, "packed-refs")); err == nil {
+		listed = int(info.Size() / refLine)
+	}
+	if err := r.cost.hold(listed, 0, "packed-refs"); err != nil {
+		return nil, err
+	}
+	defer r.cost.drop(listed, 0)
 	refs, err := r.storage.IterReferences()
 	if err != nil {
 		return nil, fmt.Errorf("list its branches: %w", err)
@@ -34,10 +41,9 @@ func (r *Repo) heads() (map[plan.Branch]plumbing.Hash, error) {
 			}
 		case ref.Hash().IsZero():
 			return fmt.Errorf("the branch %s is broken: it names no commit", showName(name))
-		case len(found) >= maxHeads:
-			return fmt.Errorf("%w: branches", ErrTooLarge)
 		default:
 			found[name] = ref.Hash()
+			return r.cost.hold(1, len(name), "refs/heads")
 		}
 		return nil
 	})
@@ -67,7 +73,7 @@ func (r *Repo) DefaultBranch() plan.Branch {
 			return plan.Branch(name)
 		}
 	}
-	if r.bare {
+	if r.at.bare {
 		if ref, err := r.storage.Reference(plumbing.HEAD); err == nil && ref.Type() == plumbing.SymbolicReference {
 			return plan.Branch(ref.Target().Short())
 		}
@@ -89,9 +95,11 @@ func (r *Repo) DefaultBranch() plan.Branch {
 
 // Origin is the URL of a clone's remote origin, with whatever credentials stand in it; "": it has none.
 func (r *Repo) Origin() string {
-	cfg, err := r.storage.Config()
-	if err != nil || cfg.Remotes["origin"] == nil || len(cfg.Remotes["origin"].URLs) == 0 {
-		return ""
+	base, rest, longest := "", r.settings.origin, -1
+	for to, instead := range r.settings.insteadOf {
+		if after, ok := strings.CutPrefix(r.settings.origin, instead); ok && len(instead) > longest {
+			base, rest, longest = to, after, len(instead)
+		}
 	}
-	return cfg.Remotes["origin"].URLs[0]
+	return base + rest
 }

@@ -13,8 +13,9 @@ import (
 
 // Commits that are read before it is asked whether they are enough: so many at first, then growth times as many.
 const (
-	fewCommits = 64
-	growth     = 2
+	fewCommits  = 64
+	growth      = 2
+	manyCommits = 1_000_000 // from where on all are read
 )
 
 // mergeBases is the best common ancestors of two commits, sorted: one as a rule, several where histories crossed. None at all is
@@ -31,7 +32,12 @@ func (r *Repo) mergeBases(a, b plan.SHA) ([]plumbing.Hash, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := newGraph()
+	key := [2]plumbing.Hash{ha, hb}
+	if known, ok := r.bases[key]; ok {
+		return known, nil
+	}
+	g := newGraph(r.cost)
+	defer g.drop()
 	for n := fewCommits; ; n *= growth {
 		whole, err := r.newest([]plumbing.Hash{ha, hb}, n, g)
 		if err != nil {
@@ -39,9 +45,12 @@ func (r *Repo) mergeBases(a, b plan.SHA) ([]plumbing.Hash, error) {
 		}
 		found, missing := g.bases(g.at(ha), g.at(hb))
 		switch {
+		case r.cost.meter.Err() != nil: // the walks stopped
+			return nil, r.cost.meter.Err()
 		case missing == nil && len(found) == 0:
 			return nil, ErrUnrelated
 		case missing == nil:
+			r.bases[key] = found
 			return found, nil
 		case whole:
 			return nil, r.lacking("commit "+missing.String(), plumbing.ErrObjectNotFound)
@@ -86,7 +95,11 @@ func (r *Repo) newest(wants []plumbing.Hash, n int, into *graph) (whole bool, er
 		if n > 0 && len(seen) >= n {
 			return false, nil
 		}
-		for _, p := range into.nodes[heap.Pop(todo).(int32)].parents {
+		parents := into.nodes[heap.Pop(todo).(int32)].parents
+		if into.walk(1+len(parents)) != nil {
+			return false, into.cost.meter.Err()
+		}
+		for _, p := range parents {
 			if err := push(p); err != nil {
 				return false, err
 			}

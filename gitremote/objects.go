@@ -3,11 +3,10 @@ package gitremote
 import (
 	"bufio"
 	"bytes"
-	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,29 +17,28 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	"github.com/go-git/go-git/v5/utils/sync"
+
+	"github.com/sluicegate/sluice/meter"
 )
 
 // Bounds of a clone's object database.
 const (
 	maxAlternates = 5        // directories of objects that lead to each other, as git has it
 	maxDirs       = 64       // directories of objects in all
-	maxPacks      = 10_000   // packs in all; git gc leaves 50 at most
 	maxHeader     = 32       // bytes of a loose object's type and size
-	cacheBytes    = 32 << 20 // objects kept in memory
+	cacheBytes    = 16 << 20 // objects kept in memory
 	packShift     = 40       // bits of a place in a pack: the places of several packs share one cache
 )
 
 // objects is the object database of a clone: loose objects, packs, and those of the directories that it names as alternates.
-// go-git's own has no bounds: what it is asked for it inflates, whatever that is. Every object is read against a meter, no further
+// go-git's own has no bounds: what it is asked for it inflates, whatever that is. Every object is charged before it is made, read no further
 // than a limit, and given only if its content has its name.
 type objects struct {
-	meter  meter
+	cost   *account
 	dirs   []string
-	packs  []*diskPack
-	opened bool // packs were looked for
+	packs  []*diskPack // the one that had the last object first
+	opened bool        // packs were looked for
 	cache  *cache.BufferLRU
-
-	indexed int64 // objects that the packs' indexes name
 }
 
 // diskPack is a pack with its index.
@@ -51,8 +49,8 @@ type diskPack struct {
 }
 
 // openObjects opens the directory of objects at a path.
-func openObjects(ctx context.Context, dir string) (*objects, error) {
-	o := &objects{meter: meter{ctx, &budget{}}, cache: cache.NewBufferLRU(cacheBytes)}
+func openObjects(cost *account, dir string) (*objects, error) {
+	o := &objects{cost: cost, cache: cache.NewBufferLRU(cacheBytes)}
 	return o, o.add(dir, 0)
 }
 
@@ -93,24 +91,21 @@ func (o *objects) Close() error {
 	for _, p := range o.packs {
 		errs = append(errs, p.file.Close(), p.index.file.Close())
 	}
-	o.packs, o.opened, o.indexed = nil, false, 0
+	o.packs, o.opened = nil, false
 	return errors.Join(errs...)
 }
 
 // read is an object of at most limit bytes, and its type. plumbing.ErrObjectNotFound: there is none of that name.
 func (o *objects) read(h plumbing.Hash, limit int64) ([]byte, plumbing.ObjectType, error) {
-	if err := o.meter.spend(stepCost); err != nil {
-		return nil, plumbing.InvalidObject, err
-	}
 	content, kind, err := o.packed(h, limit)
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
 		content, kind, err = o.loose(h, limit)
 	}
+	if err == nil {
+		err = o.cost.make(len(content), "") // what is kept costs too: it may be asked for without end
+	}
 	if err == nil && plumbing.ComputeHash(kind, content) != h {
 		err = fmt.Errorf("%w: the content of %s is not that object's", packfile.ErrMalformedPackFile, h)
-	}
-	if err == nil {
-		err = o.meter.spend(len(content)) // what is kept costs too: it may be asked for without end
 	}
 	return content, kind, err
 }
@@ -119,31 +114,31 @@ func (o *objects) read(h plumbing.Hash, limit int64) ([]byte, plumbing.ObjectTyp
 func (o *objects) loose(h plumbing.Hash, limit int64) (content []byte, kind plumbing.ObjectType, err error) {
 	name := h.String()
 	for _, dir := range o.dirs {
-		f, err := openRegular(filepath.Join(dir, name[:2], name[2:]), maxObject)
+		if err := o.cost.take(meter.Steps, 1, dir); err != nil {
+			return nil, plumbing.InvalidObject, err
+		}
+		f, err := openRegular(filepath.Join(dir, name[:2], name[2:]), math.MaxInt64)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return nil, plumbing.InvalidObject, err
 		}
-		if info, err := f.Stat(); err == nil {
-			o.meter.spent.received += info.Size()
-		}
-		content, kind, err = o.inflate(bufio.NewReader(f), limit)
+		content, kind, err = o.inflate(f, limit)
 		return content, kind, errors.Join(err, f.Close())
 	}
 	return nil, plumbing.InvalidObject, plumbing.ErrObjectNotFound
 }
 
 // inflate reads a loose object: its type, its size, and its content. Nothing in it is believed before it was read.
-func (o *objects) inflate(from io.Reader, limit int64) ([]byte, plumbing.ObjectType, error) {
-	z, err := sync.GetZlibReader(from)
+func (o *objects) inflate(from *os.File, limit int64) ([]byte, plumbing.ObjectType, error) {
+	z, err := sync.GetZlibReader(bufio.NewReader(from))
 	if err != nil {
 		return nil, plumbing.InvalidObject, err
 	}
 	defer sync.PutZlibReader(z)
 	var raw bytes.Buffer
-	if _, err := io.Copy(io.MultiWriter(o.meter, &raw), io.LimitReader(z.Reader, maxHeader+limit+1)); err != nil {
+	if _, err := io.Copy(io.MultiWriter(made{o.cost, from.Name()}, &raw), io.LimitReader(z.Reader, maxHeader+limit+1)); err != nil {
 		return nil, plumbing.InvalidObject, err
 	}
 	header, content, _ := bytes.Cut(raw.Bytes(), []byte{0})
@@ -166,9 +161,14 @@ func (o *objects) packed(h plumbing.Hash, limit int64) ([]byte, plumbing.ObjectT
 	if err := o.open(); err != nil {
 		return nil, plumbing.InvalidObject, err
 	}
-	for _, p := range o.packs {
+	for i, p := range o.packs {
+		if err := o.cost.compare(i, p.deltas.place); err != nil {
+			return nil, plumbing.InvalidObject, err
+		}
 		at, err := p.index.find(h)
 		if err == nil {
+			copy(o.packs[1:i+1], o.packs[:i])
+			o.packs[0] = p
 			return p.deltas.read(at, limit)
 		}
 		if !errors.Is(err, plumbing.ErrObjectNotFound) {
@@ -192,18 +192,14 @@ func (o *objects) open() error {
 
 func (o *objects) openPacks() error {
 	for _, dir := range o.dirs {
-		entries, err := os.ReadDir(filepath.Join(dir, "pack"))
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-		for _, e := range entries {
-			base, ok := strings.CutSuffix(e.Name(), ".idx")
+		if err := o.cost.names(filepath.Join(dir, "pack"), func(name string) error {
+			base, ok := strings.CutSuffix(name, ".idx")
 			if !ok || !strings.HasPrefix(base, "pack-") {
-				continue
+				return nil
 			}
-			if err := o.openPack(filepath.Join(dir, "pack", base)); err != nil {
-				return err
-			}
+			return o.openPack(filepath.Join(dir, "pack", base))
+		}); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -211,17 +207,12 @@ func (o *objects) openPacks() error {
 
 // openPack opens one pack. One whose index or content went meanwhile was repacked by a git that runs at once.
 func (o *objects) openPack(base string) error {
-	if len(o.packs) >= maxPacks {
-		return fmt.Errorf("%w: %d packs; git gc makes one of them", ErrTooLarge, maxPacks)
+	if err := o.cost.hold(packNodes, 0, base); err != nil {
+		return err
 	}
 	index, err := openIndex(base + ".idx")
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
-	}
-	if err == nil {
-		if o.indexed += index.total[256]; o.indexed > maxIndexed {
-			err = errors.Join(fmt.Errorf("%w: "+sayIndexed, ErrTooLarge, maxIndexed), index.file.Close())
-		}
 	}
 	if err != nil {
 		return fmt.Errorf("read %s.idx: %w", filepath.Base(base), err)
@@ -234,45 +225,47 @@ func (o *objects) openPack(base string) error {
 		return err
 	}
 	if info, err := pack.Stat(); err == nil {
-		o.meter.spent.received += info.Size()
+		o.cost.received(info.Size())
 	}
-	d := &deltas{scan: packfile.NewScanner(pack), find: index.find, meter: o.meter, cache: o.cache, shift: int64(len(o.packs)) << packShift}
+	d := &deltas{scan: packfile.NewScanner(pack), find: index.find, cost: o.cost, place: base + ".pack", cache: o.cache, shift: int64(len(o.packs)) << packShift}
 	o.packs = append(o.packs, &diskPack{pack, index, d})
 	return nil
 }
 
 // beginning is the names of the objects that begin so, in hexadecimal.
 func (o *objects) beginning(prefix string) (found []plumbing.Hash, err error) {
-	first, err := hex.DecodeString(prefix[:2])
-	if err == nil {
-		err = o.open()
-	}
-	if err != nil {
+	if err := o.open(); err != nil {
 		return nil, err
 	}
-	keep := func(h plumbing.Hash) {
-		if strings.HasPrefix(h.String(), prefix) {
-			found = append(found, h)
-		}
-	}
+	first := plumbing.NewHash(prefix + strings.Repeat("0", 2*nameSize-len(prefix)))
 	for _, dir := range o.dirs {
-		entries, err := os.ReadDir(filepath.Join(dir, prefix[:2]))
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, err
-		}
-		for _, e := range entries {
-			if name := prefix[:2] + e.Name(); plumbing.IsHash(name) {
-				keep(plumbing.NewHash(name))
+		if err := o.cost.names(filepath.Join(dir, prefix[:2]), func(name string) error {
+			if name = prefix[:2] + name; plumbing.IsHash(name) && strings.HasPrefix(name, prefix) {
+				found = append(found, plumbing.NewHash(name))
 			}
+			return nil
+		}); err != nil {
+			return nil, err
 		}
 	}
 	for _, p := range o.packs {
-		names, err := p.index.names(first[0])
+		at, _, err := p.index.search(first)
+		for more := true; more && err == nil; {
+			var names []byte
+			if names, err = p.index.names(at, p.index.total[256]); err == nil {
+				err = o.cost.compare(len(names), p.deltas.place)
+			}
+			more = err == nil && len(names) > 0
+			for name := range slices.Chunk(names, nameSize) {
+				if h := plumbing.Hash(name); more && strings.HasPrefix(h.String(), prefix) {
+					found, at = append(found, h), at+1
+				} else {
+					more = false
+				}
+			}
+		}
 		if err != nil {
 			return nil, err
-		}
-		for name := range slices.Chunk(names, nameSize) {
-			keep(plumbing.Hash(name))
 		}
 	}
 	plumbing.HashesSort(found)

@@ -12,9 +12,11 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/sluicegate/sluice/meter"
 )
 
-// Bounds of what is kept of a pack that a server sends; those of what it may cost stand with budget.
+// Bounds of what is kept of a pack that a server sends; what it may cost is charged to the run.
 const (
 	maxCommit = 1 << 20 // bytes of one commit
 	maxTree   = 8 << 20 // bytes of one directory: some 140,000 files
@@ -30,22 +32,22 @@ type pack struct {
 	bytes io.ReaderAt
 	file  *os.File // nil: it is in memory
 	size  int64
-	meter meter
+	cost  *account
 }
 
-// spool receives a pack. It is read as long as the meter's context lasts.
-func spool(m meter, from io.Reader) (*pack, error) {
-	left := maxReceived - m.spent.received
+// spool receives a pack. It is read as long as somebody waits for it.
+func spool(cost *account, from io.Reader) (*pack, error) {
+	left := maxReceived - cost.packs
 	from = io.LimitReader(from, left+1)
 	var kept bytes.Buffer
 	n, err := io.CopyN(&kept, from, keptPack)
-	p := &pack{bytes: bytes.NewReader(kept.Bytes()), size: n, meter: m}
+	p := &pack{bytes: bytes.NewReader(kept.Bytes()), size: n, cost: cost}
 	if err == nil {
 		err = p.spill(kept.Bytes(), from)
 	} else if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	m.spent.received += p.size
+	cost.received(p.size)
 	if err == nil && p.size > left {
 		err = fmt.Errorf("%w: "+sayReceived, ErrTooLarge, maxReceived>>30)
 	}
@@ -95,7 +97,11 @@ type reading struct {
 	late   map[plumbing.Hash][]*packfile.ObjectHeader // deltas by their base, which was not seen yet
 	known  []plumbing.Hash                            // bases of late that were seen since
 	waits  int                                        // deltas in late
+	nodes  int                                        // that all of these take
 }
+
+// sentPack is the place of what a server sent.
+const sentPack = "the server's pack"
 
 // errStop ends a pass early.
 var errStop = errors.New("enough")
@@ -108,7 +114,7 @@ func (p *pack) each(kind plumbing.ObjectType, limit int64, sink func(plumbing.Ha
 		late: map[plumbing.Hash][]*packfile.ObjectHeader{},
 	}
 	r.random = &deltas{
-		scan: packfile.NewScanner(io.NewSectionReader(p.bytes, 0, p.size)), meter: p.meter, cache: cache.NewBufferLRU(packCache),
+		scan: packfile.NewScanner(io.NewSectionReader(p.bytes, 0, p.size)), cost: p.cost, place: sentPack, cache: cache.NewBufferLRU(packCache),
 		find: func(h plumbing.Hash) (int64, error) {
 			if at, ok := r.hashes[h]; ok {
 				return at, nil
@@ -116,7 +122,9 @@ func (p *pack) each(kind plumbing.ObjectType, limit int64, sink func(plumbing.Ha
 			return 0, plumbing.ErrObjectNotFound
 		},
 	}
-	if err := r.run(); err != nil && !errors.Is(err, errStop) {
+	err := r.run()
+	p.cost.drop(r.nodes, 0)
+	if err != nil && !errors.Is(err, errStop) {
 		return fmt.Errorf("read objects: %w", err)
 	}
 	return nil
@@ -128,9 +136,6 @@ func (r *reading) run() error {
 	_, count, err := scan.Header()
 	if err != nil {
 		return err
-	}
-	if count > maxObjects {
-		return fmt.Errorf("%w: "+sayObjects, ErrTooLarge, count, maxObjects)
 	}
 	for range count {
 		h, err := scan.NextObjectHeader()
@@ -149,20 +154,18 @@ func (r *reading) run() error {
 
 // visit looks at one object of the pass. All of it is read, so that what it inflates to is counted.
 func (r *reading) visit(h *packfile.ObjectHeader, scan *packfile.Scanner) error {
-	if err := r.pack.meter.spend(0); err != nil { // an empty one would not ask
+	if err := r.pack.cost.take(meter.Steps, 1, sentPack); err != nil {
 		return err
 	}
-	if h.Length > maxObject {
-		return fmt.Errorf("%w: "+sayObject, ErrTooLarge, h.Length, maxObject>>30)
-	}
+	counted := made{r.pack.cost, sentPack}
 	if h.Type == r.kind && h.Length <= r.limit {
 		var content bytes.Buffer
-		if _, _, err := scan.NextObject(io.MultiWriter(r.pack.meter, &content)); err != nil {
+		if _, _, err := scan.NextObject(io.MultiWriter(counted, &content)); err != nil {
 			return err
 		}
 		return r.give(h.Offset, content.Bytes())
 	}
-	if _, _, err := scan.NextObject(r.pack.meter); err != nil {
+	if _, _, err := scan.NextObject(counted); err != nil {
 		return err
 	}
 	switch h.Type {
@@ -175,7 +178,7 @@ func (r *reading) visit(h *packfile.ObjectHeader, scan *packfile.Scanner) error 
 			h.OffsetReference = at
 			return r.delta(h)
 		}
-		r.postpone(h)
+		return r.postpone(h)
 	case r.kind:
 		return r.mark(h.Offset) // what is based on it may be small
 	case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:
@@ -185,22 +188,27 @@ func (r *reading) visit(h *packfile.ObjectHeader, scan *packfile.Scanner) error 
 	return nil
 }
 
+// node charges one more object that is remembered.
+func (r *reading) node() error {
+	r.nodes++
+	return r.pack.cost.hold(1, 0, sentPack)
+}
+
 // mark records where an object of the kind begins.
 func (r *reading) mark(at int64) error {
-	if len(r.kinds) >= maxLooked {
-		return fmt.Errorf("%w: "+sayLooked, ErrTooLarge, maxLooked, r.kind)
-	}
 	r.kinds[at] = struct{}{}
-	return nil
+	return r.node()
 }
 
 // postpone keeps a delta whose base is named and not seen: it may come, or be of another kind. Fail closed where there are too
 // many: whoever lacks the object finds it missing.
-func (r *reading) postpone(h *packfile.ObjectHeader) {
-	if r.waits < maxLate {
-		r.waits++
-		r.late[h.Reference] = append(r.late[h.Reference], h)
+func (r *reading) postpone(h *packfile.ObjectHeader) error {
+	if r.waits >= maxLate {
+		return nil
 	}
+	r.waits++
+	r.late[h.Reference] = append(r.late[h.Reference], h)
+	return r.node()
 }
 
 // rest looks at the postponed deltas as far as their bases lead.

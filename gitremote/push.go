@@ -43,6 +43,7 @@ func (r *Remote) Move(ctx context.Context, p Push) ([]Refusal, error) {
 	if len(p.Moves) == 0 {
 		return nil, nil
 	}
+	r.cost.ctx = ctx
 	refused, err := r.move(ctx, p)
 	if err != nil {
 		return nil, r.fault("move branches of", err)

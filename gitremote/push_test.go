@@ -311,7 +311,7 @@ func TestCheckedOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{w.dir, linked, filepath.Join(w.dir, ".git")} {
-		c, err := OpenClone(t.Context(), dir)
+		c, err := OpenClone(unhurried(t), dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -390,7 +390,7 @@ func TestCheckedOutAsSpelt(t *testing.T) {
 		if got := w.git("rev-parse", "--abbrev-ref", "HEAD"); got != "rw/a" {
 			t.Fatalf("git reads %q as %s", head, got)
 		}
-		c, err := OpenClone(t.Context(), w.dir)
+		c, err := OpenClone(unhurried(t), w.dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -467,7 +467,7 @@ func TestBareHead(t *testing.T) {
 	w.branch("rw/a", old)
 	bare := w.clone("--bare")
 	bare.git("symbolic-ref", "HEAD", "refs/heads/rw/a")
-	c, err := OpenClone(t.Context(), bare.dir)
+	c, err := OpenClone(unhurried(t), bare.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -502,7 +502,7 @@ func TestRefs(t *testing.T) {
 			if c.prepare != nil {
 				c.prepare(w, old)
 			}
-			s, err := OpenClone(t.Context(), w.dir)
+			s, err := OpenClone(unhurried(t), w.dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -542,7 +542,7 @@ func TestReflog(t *testing.T) {
 	w := newWorld(t)
 	old, tip := w.two()
 	w.git("branch", "rw/a", string(old))
-	s, err := OpenClone(t.Context(), w.dir)
+	s, err := OpenClone(unhurried(t), w.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -572,7 +572,7 @@ func (w *world) mkdir(path string) {
 // opened is the repository, open until the test ends.
 func (w *world) opened() *Clone {
 	w.t.Helper()
-	c, err := OpenClone(w.t.Context(), w.dir)
+	c, err := OpenClone(unhurried(w.t), w.dir)
 	if err != nil {
 		w.t.Fatal(err)
 	}

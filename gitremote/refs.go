@@ -246,15 +246,11 @@ func updateRefs(ctx context.Context, dir, lines string, at time.Time) (string, e
 
 // keepsLogs reports whether git would begin a reflog for a branch here.
 func (c *Clone) keepsLogs() bool {
-	cfg, err := c.repo.storage.Config()
-	if err != nil {
-		return false
-	}
-	switch strings.ToLower(cfg.Raw.Section("core").Option("logallrefupdates")) {
+	switch c.repo.logs {
 	case "true", "always", "yes", "on", "1":
 		return true
 	case "":
-		return !cfg.Core.IsBare
+		return c.repo.bare != "true"
 	}
 	return false
 }
@@ -264,34 +260,20 @@ func (c *Clone) keepsLogs() bool {
 func (c *Clone) busy() (map[plan.Branch]string, error) {
 	out := map[plan.Branch]string{}
 	common := c.repo.at.common
-	cfg, err := c.repo.storage.Config()
-	if err != nil {
-		return nil, fmt.Errorf("read its config: %w", err)
-	}
-	if !cfg.Core.IsBare { // where it is not set, a HEAD counts as checked out
-		at := filepath.Dir(common)
-		if cfg.Core.Worktree != "" {
-			at = cfg.Core.Worktree
-		}
+	if c.repo.bare != "true" { // where it is not set, a HEAD counts as checked out
+		at := cmp.Or(c.repo.worktree, filepath.Dir(common))
 		if err := c.checkedOut(common, at, out); err != nil {
 			return nil, err
 		}
 	}
-	linked, err := os.ReadDir(filepath.Join(common, "worktrees"))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	for _, e := range linked {
-		dir := filepath.Join(common, "worktrees", e.Name())
+	return out, c.repo.cost.names(filepath.Join(common, "worktrees"), func(name string) error {
+		dir := filepath.Join(common, "worktrees", name)
 		at, err := readSmall(filepath.Join(dir, "gitdir"))
 		if err != nil {
 			at = dir // whose directory is gone: git holds its branch all the same until it is pruned
 		}
-		if err := c.checkedOut(dir, filepath.Dir(at), out); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+		return c.checkedOut(dir, filepath.Dir(at), out)
+	})
 }
 
 // checkedOut adds the branches that one working directory holds: of a symbolic one, also the one that it leads to.

@@ -34,12 +34,13 @@ type Remote struct {
 	caps    *capability.List
 	refused map[packp.Filter]bool // filters that the server turned out not to allow
 	survey  survey
-	spent   budget
+	cost    *account
 	answers *boundedTransport // nil but over https and http
 }
 
 // Overview lists the branches, and reads the file that stands at a path of the default branch's tip.
 func (r *Remote) Overview(ctx context.Context, file string) (Overview, error) {
+	r.cost.ctx = ctx
 	overview, err := r.overview(ctx, file)
 	if err != nil {
 		return Overview{}, r.fault("read", err)
@@ -56,12 +57,15 @@ func (r *Remote) overview(ctx context.Context, file string) (Overview, error) {
 	for name, h := range adv.References {
 		if branch, ok := strings.CutPrefix(name, "refs/heads/"); ok {
 			heads[plan.Branch(branch)] = h
+			if err := r.cost.hold(1, len(branch), "refs/heads"); err != nil {
+				return Overview{}, err
+			}
 		}
 	}
 	if len(adv.Shallows) > 0 {
 		return Overview{}, fmt.Errorf("%w: %s", ErrIncomplete, sayRemoteShallow)
 	}
-	r.survey = survey{heads: heads, graph: newGraph()}
+	r.survey = survey{heads: heads, graph: newGraph(r.cost)}
 	name, err := defaultOf(adv, heads)
 	if err != nil {
 		return Overview{}, err
@@ -130,11 +134,12 @@ func (p *pack) readFile(commit plumbing.Hash, name string) (plan.SHA, []byte, er
 	if err != nil {
 		return "", nil, err
 	}
-	return getter(p.find).file(c.TreeHash, path.Clean(name))
+	return fileAt(p.cost, p.find, c.TreeHash, path.Clean(name))
 }
 
 // Track finds how windowed branches stand to the branches that they follow, as Overview listed them.
 func (r *Remote) Track(ctx context.Context, wanted []Follower) ([]plan.WindowedBranch, map[plan.Branch]plan.Source, error) {
+	r.cost.ctx = ctx
 	branches, sources, err := r.survey.track(ctx, wanted, r)
 	if err != nil {
 		return nil, nil, r.fault("read", err)
@@ -174,7 +179,7 @@ func (r *Remote) fetch(ctx context.Context, a ask, f packp.Filter) (*pack, error
 		f = ""
 	}
 	p, err := r.receive(ctx, a, f)
-	if err != nil && f != "" && ctx.Err() == nil && !errors.Is(err, ErrTooLarge) { // the reason may be lost: a server that refuses hangs up amid the request
+	if err != nil && f != "" && ctx.Err() == nil && r.cost.meter.Err() == nil && !errors.Is(err, ErrTooLarge) { // the reason may be lost: a server that refuses hangs up amid the request
 		r.refused[f] = true
 		return r.receive(ctx, a, "")
 	}
@@ -212,7 +217,7 @@ func (r *Remote) receive(ctx context.Context, a ask, f packp.Filter) (p *pack, e
 	}
 	defer func() { _ = answer.Close() }() // all was read, or the error is returned already
 	r.answers.packFollows()
-	return spool(meter{ctx, &r.spent}, unwrapped(answer, req.Capabilities))
+	return spool(r.cost, unwrapped(answer, req.Capabilities))
 }
 
 // unwrapped is the pack within an answer.

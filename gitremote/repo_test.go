@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -110,7 +111,7 @@ func (w *world) clone(args ...string) *world {
 // open opens a repository for the test's time.
 func open(t testing.TB, dir string) *Repo {
 	t.Helper()
-	r, err := Open(t.Context(), dir)
+	r, err := Open(unhurried(t), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,3 +173,14 @@ func (r *Repo) Paths(sha plan.SHA) ([]string, error) {
 	found, err := r.diff(nothing, directory(root))
 	return slices.Sorted(maps.Keys(found)), err
 }
+
+// unhurried is a run that takes the time that it takes.
+func unhurried(t testing.TB) *meter.Meter {
+	return meter.New(t.Context(), meter.Limits{meter.Time: -1})
+}
+
+// paid is an account of a run of its own.
+func paid(t testing.TB) *account { return &account{ctx: t.Context(), meter: unhurried(t)} }
+
+// used is the most of a kind that a run took.
+func used(m *meter.Meter, k meter.Kind) int64 { return m.Readings()[k].Used }

@@ -110,7 +110,7 @@ func (r *Repo) abbreviated(name string) (*object.Commit, error) {
 func (r *Repo) step(c *object.Commit, kind, digits string) (*object.Commit, error) {
 	n, err := strconv.Atoi(cmp.Or(digits, "1"))
 	switch {
-	case err != nil || n > MaxCommits:
+	case err != nil:
 		return nil, fmt.Errorf("%w: it has no such ancestor", ErrNotFound)
 	case kind == "" || n == 0:
 		return c, nil

@@ -82,7 +82,7 @@ type kind struct {
 // kinds is every way that is served here. A test of what git shows holds for all of them.
 var kinds = []kind{
 	{"clone", func(t testing.TB, w *world) site {
-		c, err := OpenClone(t.Context(), w.dir)
+		c, err := OpenClone(unhurried(t), w.dir)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -85,7 +86,7 @@ func (s *survey) track(ctx context.Context, wanted []Follower, from reader) ([]p
 			known.of[pair{source, tip}] = standing{}
 		}
 	}
-	if err := known.ask(ctx, s.graph); err != nil {
+	if err := known.ask(s.graph); err != nil {
 		return nil, nil, err
 	}
 	for _, r := range from.rounds() {
@@ -109,7 +110,7 @@ type standings struct {
 
 // ask asks the graph as it is now. Each source and each pair may cost a walk through all of it, and of a source's walk only the
 // line is kept: a thousand walks through a million commits would be 4 GB.
-func (k *standings) ask(ctx context.Context, g *graph) error {
+func (k *standings) ask(g *graph) error {
 	tips := map[plumbing.Hash][]plumbing.Hash{}
 	for p := range k.of {
 		tips[p.source] = append(tips[p.source], p.tip)
@@ -118,17 +119,14 @@ func (k *standings) ask(ctx context.Context, g *graph) error {
 	for h := range k.follow {
 		s := g.follow(h)
 		for _, tip := range tips[h] {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
 			p := pair{h, tip}
 			if k.of[p] = s.standing(tip); k.of[p].relation == plan.RelationUnknown {
 				k.open = append(k.open, p)
 			}
 		}
-		s.first = nil
-		if k.follow[h] = s; ctx.Err() != nil {
-			return ctx.Err()
+		s.first, k.follow[h] = nil, s
+		if err := g.cost.take(meter.Steps, 0, ""); err != nil {
+			return err
 		}
 	}
 	slices.SortFunc(k.open, func(a, b pair) int { // some of them are read apart: the same ones whenever it is tried
@@ -167,7 +165,7 @@ func (s *survey) learn(ctx context.Context, r round, known *standings, from read
 	if err := from.read(ctx, a, s.graph); err != nil {
 		return err
 	}
-	return known.ask(ctx, s.graph)
+	return known.ask(s.graph)
 }
 
 // learnApart reads what lies between a branch and its source, both ways: the commits that a branch is behind by may be many,
@@ -186,7 +184,7 @@ func (s *survey) learnApart(ctx context.Context, known *standings, from reader) 
 				return err
 			}
 		}
-		if err := known.ask(ctx, s.graph); err != nil {
+		if err := known.ask(s.graph); err != nil {
 			return err
 		}
 		if slices.Contains(known.open, p) {
@@ -200,8 +198,14 @@ func (s *survey) learnApart(ctx context.Context, known *standings, from reader) 
 // branch by now is an error, never a relation.
 func (s *survey) tracked(wanted []Follower, known *standings) ([]plan.WindowedBranch, error) {
 	folded := map[string][]plan.Branch{}
+	for _, w := range wanted {
+		folded[strings.ToLower(string(w.Name))] = nil
+	}
 	for name := range s.heads {
-		folded[strings.ToLower(string(name))] = append(folded[strings.ToLower(string(name))], name)
+		like := strings.ToLower(string(name))
+		if alike, ok := folded[like]; ok {
+			folded[like] = append(alike, name)
+		}
 	}
 	out := make([]plan.WindowedBranch, 0, len(wanted))
 	for _, w := range wanted {

@@ -1,6 +1,7 @@
 package gitremote
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ func (r *Repo) File(sha plan.SHA, name string) (data []byte, ok bool, err error)
 func (r *Repo) file(sha plan.SHA, name string) (blob plan.SHA, data []byte, err error) {
 	root, err := r.root(sha)
 	if err == nil {
-		blob, data, err = getter(r.content).file(root, name)
+		blob, data, err = fileAt(r.cost, r.content, root, name)
 	}
 	if err != nil {
 		err = fmt.Errorf("file %q at %s: %w", name, sha.Short(), err)
@@ -50,13 +51,13 @@ func (r *Repo) root(sha plan.SHA) (plumbing.Hash, error) {
 // getter gets an object of one kind, by its name and of at most so many bytes, wherever it stands.
 type getter func(kind plumbing.ObjectType, h plumbing.Hash, limit int64) ([]byte, error)
 
-// tree reads the entries of one directory. Fail closed: names that would make a path mean another one, or two things at
+// entries is what a directory has, by name. Fail closed: names that would make a path mean another one, or two things at
 // once, are an error. git refuses them too, but not everything that writes trees is git.
-func (get getter) tree(h plumbing.Hash, below string) ([]object.TreeEntry, error) {
-	if strings.Count(below, "/") > maxDepth {
-		return nil, fmt.Errorf("%w: "+sayNested, ErrTooLarge, maxDepth)
-	}
+func entries(cost *account, get getter, h plumbing.Hash, below string) ([]object.TreeEntry, error) {
 	content, err := get(plumbing.TreeObject, h, maxTree)
+	if err == nil {
+		err = cost.hold(entriesOf(content), len(content), below)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -64,51 +65,56 @@ func (get getter) tree(h plumbing.Hash, below string) ([]object.TreeEntry, error
 	if err := t.Decode(memory(plumbing.TreeObject, content)); err != nil {
 		return nil, fmt.Errorf("read tree %s: %w", h, err)
 	}
-	seen := make(map[string]bool, len(t.Entries))
-	for _, e := range t.Entries {
-		if e.Name == "." || e.Name == ".." || strings.Contains(e.Name, "/") || seen[e.Name] {
-			return nil, fmt.Errorf("%w: the entry %q in %q", errMalformed, e.Name, below)
+	slices.SortFunc(t.Entries, func(a, b object.TreeEntry) int { return cmp.Compare(a.Name, b.Name) })
+	for i, e := range t.Entries {
+		if e.Name == "." || e.Name == ".." || strings.Contains(e.Name, "/") || i > 0 && e.Name == t.Entries[i-1].Name {
+			return nil, fmt.Errorf("%w: the entry %q in %q", errMalformed, plan.Fit(e.Name), plan.Fit(below))
 		}
-		seen[e.Name] = true
 	}
 	return t.Entries, nil
 }
 
-// listing is the entries of a directory by name. One that stands in many places, as in a tree of a few kilobytes that would unfold to millions of
-// directories, is read and held once, as long as there is room.
-func (r *Repo) listing(h plumbing.Hash, below string) ([]object.TreeEntry, error) {
-	if entries, ok := r.listings[h]; ok && strings.Count(below, "/") <= maxDepth {
-		return entries, r.objects.meter.spend(stepCost)
+// entriesOf is how many entries a directory has, and one for itself.
+func entriesOf(content []byte) int {
+	n := 1
+	for i := 0; i >= 0 && len(content) > i+nameSize; n++ {
+		content = content[i:]
+		if i = bytes.IndexByte(content, 0); i >= 0 {
+			i += 1 + nameSize
+		}
 	}
-	entries, err := getter(r.content).tree(h, below)
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(entries, func(a, b object.TreeEntry) int { return cmp.Compare(a.Name, b.Name) })
-	if r.listed += len(entries) + 1; r.listed > maxListed {
-		r.listed = len(entries) + 1
-		clear(r.listings)
-	}
-	r.listings[h] = entries
-	return entries, nil
+	return n
 }
 
-// file is the file at a path below a tree; nil: nothing stands there.
-func (get getter) file(root plumbing.Hash, name string) (plan.SHA, []byte, error) {
+// listing is the entries of a directory by name. One that stands in many places, as in a tree of a few kilobytes that would unfold to millions of
+// directories, is read and held once.
+func (r *Repo) listing(h plumbing.Hash, below string) ([]object.TreeEntry, error) {
+	if found, ok := r.listings[h]; ok {
+		return found, nil
+	}
+	found, err := entries(r.cost, r.content, h, below)
+	if err == nil {
+		r.listings[h] = found
+	}
+	return found, err
+}
+
+// fileAt is the file at a path below a tree; nil: nothing stands there.
+func fileAt(cost *account, get getter, root plumbing.Hash, name string) (plan.SHA, []byte, error) {
 	e, below := directory(root), ""
 	for part := range strings.SplitSeq(name, "/") {
 		if e.Mode != filemode.Dir {
 			return "", nil, nil
 		}
-		entries, err := get.tree(e.Hash, below)
+		found, err := entries(cost, get, e.Hash, below)
 		if err != nil {
 			return "", nil, err
 		}
-		i := slices.IndexFunc(entries, func(e object.TreeEntry) bool { return e.Name == part })
-		if i < 0 {
+		i, ok := named(found, part)
+		if !ok {
 			return "", nil, nil
 		}
-		e, below = entries[i], path.Join(below, part)+"/"
+		e, below = found[i], path.Join(below, part)+"/"
 	}
 	if e.Mode != filemode.Regular && e.Mode != filemode.Executable {
 		return "", nil, fmt.Errorf("%w: %s", ErrNotAFile, kindOf(e.Mode))
@@ -118,6 +124,11 @@ func (get getter) file(root plumbing.Hash, name string) (plan.SHA, []byte, error
 		data = []byte{} // which nil would not be
 	}
 	return plan.SHA(e.Hash.String()), data, err
+}
+
+// named is where an entry stands among those of a directory.
+func named(entries []object.TreeEntry, name string) (int, bool) {
+	return slices.BinarySearchFunc(entries, name, func(e object.TreeEntry, name string) int { return cmp.Compare(e.Name, name) })
 }
 
 // content is an object of one kind; what has another one is missing. More than limit bytes are ErrTooLarge.

@@ -21,6 +21,7 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/reach"
 	"github.com/sluicegate/sluice/gitremote"
+	"github.com/sluicegate/sluice/meter"
 )
 
 // maxTreeFiles bounds the tree that check looks at. Beyond it the rules are not compared with the tree, and a warning says so.
@@ -122,7 +123,7 @@ type surroundings struct {
 
 // look is what a file means for its tree at this time, as far as it is valid.
 func (e *env) look(ctx context.Context, s surroundings) ([]config.Finding, *treeView) {
-	in := config.CheckInput{At: e.now().UTC(), DefaultBranch: defaultBranch(ctx, s.dir)}
+	in := config.CheckInput{At: e.now().UTC(), DefaultBranch: defaultBranch(e.meter, s.dir)}
 	if s.policy != nil {
 		in.Notes = reach.Unserved(s.policy)
 	}
@@ -139,7 +140,7 @@ func (e *env) look(ctx context.Context, s surroundings) ([]config.Finding, *tree
 		return config.Check(nil, s.data, in), nil
 	}
 	tree := &treeView{}
-	read, err := e.builds().readGraph(ctx, s.policy.Clusters, os.DirFS(s.dir), graphOf(origin(ctx, s.dir)))
+	read, err := e.builds().readGraph(ctx, s.policy.Clusters, os.DirFS(s.dir), graphOf(origin(e.meter, s.dir)))
 	if err == nil && knowsFlux(s.policy) {
 		g := reach.New(s.policy, read.clusters)
 		var notes []config.Note
@@ -357,11 +358,11 @@ func listTree(ctx context.Context, tree fs.FS, limit int) ([]string, error) {
 
 // defaultBranch is what the clone in a directory says; "" if there is none there, or if it does not say. A repository above
 // the directory is another one: its file is another file.
-func defaultBranch(ctx context.Context, dir string) string {
+func defaultBranch(m *meter.Meter, dir string) string {
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
 		return ""
 	}
-	repo, err := gitremote.Open(ctx, dir)
+	repo, err := gitremote.Open(m, dir)
 	if err != nil {
 		return "" // the file can be checked without it
 	}

@@ -146,7 +146,10 @@ func (e *env) readChange(ctx context.Context, c classifyCall) (classification, e
 	if err != nil {
 		return classification{}, err
 	}
-	out := classification{referred: referred{policy: policy}, served: policy, base: plan.Branch(defaultBranch(ctx, c.repo))}
+	out := classification{referred: referred{policy: policy}, served: policy, base: plan.Branch(defaultBranch(e.meter, c.repo))}
+	if err := e.meter.Err(); err != nil {
+		return classification{}, err
+	}
 	for _, path := range c.paths {
 		files, err := filesOf(ctx, c.repo, path)
 		if err != nil {
@@ -158,7 +161,7 @@ func (e *env) readChange(ctx context.Context, c classifyCall) (classification, e
 	}
 	own := c.file == "" && out.onBranches() && policy.Consistency.Followed != config.LevelOff // a tree whose own the rules are not says nothing of its branches
 	if policy.Flux || own {
-		out.referred, err = e.builds().refer(ctx, policy, os.DirFS(c.repo), graphOf(origin(ctx, c.repo)))
+		out.referred, err = e.builds().refer(ctx, policy, os.DirFS(c.repo), graphOf(origin(e.meter, c.repo)))
 	}
 	if err != nil && !policy.Flux {
 		out.findings, err = append(out.findings, warning(codeNoGraph, err.Error())), nil

@@ -14,7 +14,7 @@ import (
 
 // readRevisions finds what changed between the merge base of two revisions and the head, and the rules at the base.
 func (e *env) readRevisions(ctx context.Context, c classifyCall) (out classification, err error) {
-	repo, err := gitremote.Open(ctx, c.repo)
+	repo, err := gitremote.Open(e.meter, c.repo)
 	if err != nil {
 		return classification{}, err
 	}

@@ -107,7 +107,7 @@ func (e *env) trace(ctx context.Context, call graphCall) (report.References, err
 	if err != nil {
 		return report.References{}, fmt.Errorf("read %s: %w", call.dir, err)
 	}
-	read, err := e.builds().readGraph(ctx, roots, tree, graphOf(origin(ctx, call.dir)))
+	read, err := e.builds().readGraph(ctx, roots, tree, graphOf(origin(e.meter, call.dir)))
 	if err != nil {
 		return report.References{}, fmt.Errorf("read %s: %w", call.dir, err)
 	}

@@ -112,11 +112,11 @@ func (e *env) draft(ctx context.Context, dir string) (initView, error) {
 	if err != nil {
 		return initView{}, err
 	}
-	read, err := e.builds().readGraph(ctx, nil, tree, graphOf(origin(ctx, dir)))
+	read, err := e.builds().readGraph(ctx, nil, tree, graphOf(origin(e.meter, dir)))
 	if err != nil {
 		return initView{}, err
 	}
-	draft, err := survey.New(read.tree, paths, defaultBranch(ctx, dir))
+	draft, err := survey.New(read.tree, paths, defaultBranch(e.meter, dir))
 	if ctx.Err() != nil {
 		return initView{}, ctx.Err()
 	}

@@ -18,6 +18,13 @@ const runTime = 30 * time.Second
 // count once for each process.
 const runMemory = 192 << 20
 
+// frugal has Go free memory before the process has much of it.
+func frugal() {
+	if debug.SetMemoryLimit(-1) > runMemory {
+		debug.SetMemoryLimit(runMemory)
+	}
+}
+
 // metered gives each run of a command on a tree a meter, whose end is the command's.
 func (e *env) metered(cmd *cobra.Command) *cobra.Command {
 	run, limit := cmd.RunE, runTime
@@ -26,9 +33,7 @@ func (e *env) metered(cmd *cobra.Command) *cobra.Command {
 		if limit <= 0 {
 			return fmt.Errorf("--timeout %v: must be positive", limit)
 		}
-		if debug.SetMemoryLimit(-1) > runMemory {
-			debug.SetMemoryLimit(runMemory)
-		}
+		frugal()
 		e.meter = meter.New(cmd.Context(), meter.Limits{meter.Time: int64(limit)})
 		defer e.meter.Close()
 		cmd.SetContext(e.meter.Context())

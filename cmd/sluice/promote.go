@@ -14,6 +14,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/gitremote"
+	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/promoter"
 	"github.com/sluicegate/sluice/report"
@@ -100,15 +101,15 @@ type gitSite interface {
 }
 
 // site opens what the call names.
-func (c promoteCall) site(ctx context.Context) (gitSite, error) {
+func (c promoteCall) site(m *meter.Meter) (gitSite, error) {
 	if c.remote == "" {
-		return gitremote.OpenClone(ctx, c.repo)
+		return gitremote.OpenClone(m, c.repo)
 	}
 	token := os.Getenv(gitToken)
 	if err := forgetEnvironment(); err != nil {
 		return nil, err
 	}
-	return gitremote.Dial(gitremote.Options{URL: c.remote, Token: token})
+	return gitremote.Dial(gitremote.Options{URL: c.remote, Token: token, Meter: m})
 }
 
 // forgetEnvironment keeps of this process's environment what git may have: for a file URL go-git starts git's own programs
@@ -135,7 +136,10 @@ func (e *env) promote(ctx context.Context, call promoteCall) (verdicts []plan.Br
 	}
 	ctx, cancel := context.WithTimeout(ctx, promoteFor)
 	defer cancel()
-	site, err := call.site(ctx)
+	frugal()
+	m := meter.New(ctx, meter.Limits{meter.Time: -1})
+	defer m.Close()
+	site, err := call.site(m)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ func (e *env) proposed(ctx context.Context, dir string, policy *config.Policy) [
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
 		return nil
 	}
-	repo, err := gitremote.Open(ctx, dir)
+	repo, err := gitremote.Open(e.meter, dir)
 	if err != nil {
 		return nil // what is checked is the tree
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/sluicegate/sluice/flux/reach"
 	"github.com/sluicegate/sluice/flux/render"
 	"github.com/sluicegate/sluice/gitremote"
+	"github.com/sluicegate/sluice/meter"
 )
 
 const renderSuspendHelp = `Prints for each cluster of DIR (default: the current directory) what runs "sluice suspend" there, so that the cluster holds its windows
@@ -129,7 +130,7 @@ func newRenderFluxCommand(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out, err := render.Flux(in, call.url, origin(cmd.Context(), renderDir(args)))
+			out, err := render.Flux(in, call.url, origin(e.meter, renderDir(args)))
 			if err != nil {
 				return err
 			}
@@ -187,7 +188,7 @@ func (e *env) renderInput(ctx context.Context, call renderCall, args []string) (
 		return render.Input{}, nil, err
 	}
 	in := render.Input{Policy: policy, File: data, Tree: untilDone{ctx, os.DirFS(dir)}}
-	read, err := e.builds().readGraph(ctx, policy.Clusters, in.Tree, graphOf(origin(ctx, dir)))
+	read, err := e.builds().readGraph(ctx, policy.Clusters, in.Tree, graphOf(origin(e.meter, dir)))
 	if err != nil {
 		return render.Input{}, nil, fmt.Errorf("read %s: %w", dir, err)
 	}
@@ -226,11 +227,11 @@ func suspendInGit(policy *config.Policy, clusters []graph.Cluster) []config.Find
 }
 
 // origin is where the clone in a directory was cloned from; "" if there is none there, or it does not say.
-func origin(ctx context.Context, dir string) string {
+func origin(m *meter.Meter, dir string) string {
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
 		return ""
 	}
-	repo, err := gitremote.Open(ctx, dir)
+	repo, err := gitremote.Open(m, dir)
 	if err != nil {
 		return ""
 	}

@@ -137,7 +137,7 @@ func TestHostileTreeIsBounded(t *testing.T) {
 		}
 		return tree
 	})
-	refuses(t, "more than 100000 directories that differ", many, nil, "classify", "--base", "old", "--head", "main")
+	refuses(t, "MiB of text", many, nil, "classify", "--base", "old", "--head", "main")
 
 	var line []byte
 	large := hostileClone(t, func(dir string) []byte {
@@ -255,12 +255,12 @@ func TestHostileServerIsBounded(t *testing.T) {
 		t.Fatalf("the bomb has %d bytes", len(pack))
 	}
 	url, _ := hostileServer(t, tip, pack)
-	refuses(t, "of objects inflate to more than", t.TempDir(), nil, "promote", "--remote", url)
+	refuses(t, "steps", t.TempDir(), nil, "promote", "--remote", url)
 
 	const size = 64 << 20
 	zeros := packObject(3, size, 0, deflated(make([]byte, size)))
 	url, _ = hostileServer(t, tip, packOf(40, func(int, int) []byte { return zeros }))
-	refuses(t, "of objects inflate to more than", t.TempDir(), nil, "promote", "--remote", url)
+	refuses(t, "steps", t.TempDir(), nil, "promote", "--remote", url)
 }
 
 // TestSignalEndsAHostileServer: while a server's objects are read, the first signal ends the command with its own words.
@@ -274,7 +274,7 @@ func TestSignalEndsAHostileServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // how it ended is looked at
-	if code := cmd.ProcessState.ExitCode(); code != 2 || strings.Contains(out.String(), "inflate") {
+	if code := cmd.ProcessState.ExitCode(); code != 2 || strings.Contains(out.String(), "steps") {
 		t.Errorf("%v: %s", cmd.ProcessState, out)
 	}
 }
