@@ -59,7 +59,12 @@ func (r *Repo) changes(base, head plan.SHA) ([]plan.File, error) {
 		return nil, err
 	}
 	defer r.cost.drop(work, 0)
-	return files(all, len(bases) == 1), nil
+	names := slices.Sorted(maps.Keys(all))
+	old := map[string]string{} // new name → old name
+	if err = r.cost.compare(work, ""); err == nil && len(bases) == 1 {
+		old = moves(all, names)
+	}
+	return files(all, names, old), cmp.Or(err, r.cost.compare(work, ""))
 }
 
 // leaf is a tree's entry of one path that is no directory.
@@ -182,42 +187,37 @@ type folder struct {
 	below   string // the path, with a slash
 }
 
-// files is changes as rows, sorted by path. With one merge base, moves are found.
-func files(all map[string]change, one bool) []plan.File {
-	old := map[string]string{} // new name → old name
+// files is changes as rows, sorted by path. What moved has a row for both of its names.
+func files(all map[string]change, names []string, old map[string]string) []plan.File {
 	gone := map[string]bool{}
-	if one {
-		old = moves(all)
-		for _, name := range old {
-			gone[name] = true
-		}
+	for _, name := range old {
+		gone[name] = true
 	}
 	out := make([]plan.File, 0, len(all))
-	for name, c := range all {
+	for _, name := range names {
 		switch was, moved := old[name]; {
 		case moved:
 			out = append(out, plan.File{Path: name, Old: was, Kind: plan.Renamed})
 		case !gone[name]:
-			out = append(out, plan.File{Path: name, Kind: c.kind()})
+			out = append(out, plan.File{Path: name, Kind: all[name].kind()})
 		}
 	}
-	slices.SortFunc(out, func(a, b plan.File) int { return cmp.Compare(a.Path, b.Path) })
 	return out
 }
 
-// moves pairs added paths with deleted ones of the same content: same file name first, then in order. Each is used once. A symbolic
+// moves pairs added paths of sorted names with deleted ones of the same content: same file name first, then in order. Each is used once. A symbolic
 // link never becomes a file that way.
 //
 // go-git's DetectRenames is not used: it drops an added file that has the content of several deleted ones when no name is
 // like its own, and a path that is dropped is a path that nobody classifies.
-func moves(all map[string]change) map[string]string {
+func moves(all map[string]change, names []string) map[string]string {
 	type content struct {
 		hash plumbing.Hash
 		link bool
 		base string
 	}
 	key := func(l *leaf, base string) content { return content{l.hash, l.mode == filemode.Symlink, base} }
-	names, out, used := slices.Sorted(maps.Keys(all)), map[string]string{}, map[string]bool{}
+	out, used := map[string]string{}, map[string]bool{}
 	for _, base := range []func(string) string{path.Base, func(string) string { return "" }} {
 		left := map[content][]string{}
 		for _, name := range names {

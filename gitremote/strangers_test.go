@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -246,7 +248,7 @@ func BenchmarkMoves(b *testing.B) {
 		all[fmt.Sprintf("b/x%d", i)] = change{is: &leaf{mode: filemode.Regular}}
 	}
 	for b.Loop() {
-		if n := len(moves(all)); n != 50_000 {
+		if n := len(moves(all, slices.Sorted(maps.Keys(all)))); n != 50_000 {
 			b.Fatal(n)
 		}
 	}

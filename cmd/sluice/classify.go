@@ -19,6 +19,7 @@ import (
 	"github.com/sluicegate/sluice/flux/reach"
 	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/report"
 )
@@ -54,7 +55,7 @@ func newClassifyCommand(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := e.showClassify(v, asJSON); err != nil {
+			if err := e.showClassify(cmd.Context(), v, asJSON); err != nil {
 				return err
 			}
 			return v.answer()
@@ -104,7 +105,10 @@ func (e *env) classify(ctx context.Context, call classifyCall) (classifyView, er
 	if err != nil {
 		return classifyView{}, err
 	}
-	v := viewClassify(change, at)
+	v, err := e.viewClassify(change, at)
+	if err != nil {
+		return classifyView{}, err
+	}
 	for _, f := range v.Findings {
 		fmt.Fprintf(e.stderr, "%s: %s (%s)\n", f.Severity, shown(f.Message), f.Code)
 	}
@@ -247,7 +251,8 @@ func warning(code, message string) config.Finding {
 	return config.Finding{Severity: config.Warning, Code: code, Message: message}
 }
 
-func viewClassify(c classification, at time.Time) classifyView {
+// viewClassify is what the rules say of a change, as long as the run goes on: whoever proposes it says how many paths it has.
+func (e *env) viewClassify(c classification, at time.Time) (classifyView, error) {
 	verdict := c.verdict(c.policy, at)
 	v := classifyView{
 		Verdict: verdict.Kind, Reason: verdict.Reason, text: verdict.Text(), Until: report.Instant{Time: verdict.Until}, Releases: listed(verdict.Releases),
@@ -260,6 +265,9 @@ func viewClassify(c classification, at time.Time) classifyView {
 				continue
 			}
 			seen[path] = true
+			if err := e.meter.Take(meter.Nodes, 1, path); err != nil {
+				return v, err
+			}
 			class := c.policy.Layout.Classify(path)
 			if path == config.File {
 				class = layout.Class{Rule: wordRulesFile}
@@ -267,7 +275,7 @@ func viewClassify(c classification, at time.Time) classifyView {
 			v.Paths = append(v.Paths, pathView{Path: path, Releases: listed(class.Releases), Rule: class.Rule})
 		}
 	}
-	return v
+	return v, nil
 }
 
 // bothNames is what a changed file touches: a rename leaves its old name. The source of a copy does not change.
@@ -296,11 +304,11 @@ func (v classifyView) answer() error {
 	return nil
 }
 
-func (e *env) showClassify(v classifyView, asJSON bool) error {
+func (e *env) showClassify(ctx context.Context, v classifyView, asJSON bool) error {
 	if asJSON {
 		return printJSON(e.stdout, v)
 	}
-	if err := showPaths(e.stdout, v.Paths); err != nil {
+	if err := showPaths(untilEnd{ctx, e.stdout}, v.Paths); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(e.stdout, "\n%s\n", shown(wordVerdict(v.Verdict, v.text)))
@@ -313,6 +321,19 @@ func wordVerdict(kind plan.Kind, reason string) string {
 		return reason
 	}
 	return string(kind) + ": " + reason
+}
+
+// untilEnd is printed to as long as a context lasts: there may be a hundred thousand lines.
+type untilEnd struct {
+	ctx context.Context
+	io.Writer
+}
+
+func (u untilEnd) Write(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.Writer.Write(p)
 }
 
 // showPaths prints a path a line with what it needs and the rule that says so.
