@@ -69,20 +69,24 @@ func (r *Repo) Differ(a, b plan.SHA) ([]string, error) {
 // Open implements fs.FS.
 func (t *Tree) Open(name string) (fs.File, error) {
 	e, err := t.find("open", name)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case e.Mode == filemode.Dir:
-		entries, err := t.ReadDir(name)
-		return &openDir{treeInfo{path.Base(name), e.Mode, 0}, entries}, err
-	case !isRegular(e.Mode):
-		return &openFile{treeInfo: treeInfo{path.Base(name), e.Mode, 0}}, nil
+	}
+	e.Name = path.Base(name)
+	n := &node{entry: e, tree: t, dir: path.Dir(name)}
+	if n.IsDir() {
+		n.entries, err = t.ReadDir(name)
+		return n, err
+	}
+	if !isRegular(e.Mode) {
+		return n, nil
 	}
 	data, err := t.repo.content(plumbing.BlobObject, e.Hash, MaxTreeFile)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	return &openFile{treeInfo{path.Base(name), e.Mode, int64(len(data))}, bytes.NewReader(data)}, nil
+	n.size, n.content = int64(len(data)), bytes.NewReader(data)
+	return n, nil
 }
 
 // ReadDir implements fs.ReadDirFS.
@@ -97,7 +101,7 @@ func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
 	entries, err := t.list(name)
 	out := make([]fs.DirEntry, 0, len(entries))
 	for _, e := range entries {
-		out = append(out, dirEntry{treeInfo{e.Name, e.Mode, 0}, t, name})
+		out = append(out, &node{entry: e, tree: t, dir: name})
 	}
 	return out, err
 }
@@ -148,86 +152,67 @@ func isRegular(mode filemode.FileMode) bool {
 	return mode == filemode.Regular || mode == filemode.Executable || mode == filemode.Deprecated
 }
 
-// treeInfo is what a tree says of an entry; the size of a file only if it was read.
-type treeInfo struct {
-	name string
-	mode filemode.FileMode
-	size int64
+// node is what stands at a path of a tree: as an entry of a directory, as what is known of a file, and as one that was opened. The size of a file is
+// known only if it was read; what is no regular one has no content.
+type node struct {
+	entry   object.TreeEntry
+	tree    *Tree
+	dir     string
+	size    int64
+	content *bytes.Reader
+	entries []fs.DirEntry // of a directory that was opened, those that were not read yet
 }
 
-func (i treeInfo) Name() string       { return i.name }
-func (i treeInfo) Size() int64        { return i.size }
-func (i treeInfo) ModTime() time.Time { return time.Time{} }
-func (i treeInfo) IsDir() bool        { return i.mode == filemode.Dir }
-func (i treeInfo) Sys() any           { return nil }
+func (n *node) Name() string               { return n.entry.Name }
+func (n *node) Size() int64                { return n.size }
+func (n *node) ModTime() time.Time         { return time.Time{} }
+func (n *node) IsDir() bool                { return n.entry.Mode == filemode.Dir }
+func (n *node) Sys() any                   { return nil }
+func (n *node) Type() fs.FileMode          { return n.Mode().Type() }
+func (n *node) Stat() (fs.FileInfo, error) { return n, nil }
+func (n *node) Close() error               { return nil }
 
 // Mode implements fs.FileInfo.
-func (i treeInfo) Mode() fs.FileMode {
+func (n *node) Mode() fs.FileMode {
 	switch {
-	case i.IsDir():
+	case n.IsDir():
 		return fs.ModeDir | 0o555
-	case i.mode == filemode.Symlink:
+	case n.entry.Mode == filemode.Symlink:
 		return fs.ModeSymlink | 0o444
-	case !isRegular(i.mode):
+	case !isRegular(n.entry.Mode):
 		return fs.ModeIrregular | 0o444
 	}
 	return 0o444
 }
 
-// dirEntry is an entry of a directory.
-type dirEntry struct {
-	treeInfo
-	tree *Tree
-	dir  string
-}
-
-func (e dirEntry) Type() fs.FileMode { return e.Mode().Type() }
-
 // Info implements fs.DirEntry; it reads a file for its size.
-func (e dirEntry) Info() (fs.FileInfo, error) {
-	f, err := e.tree.Open(path.Join(e.dir, e.name))
+func (n *node) Info() (fs.FileInfo, error) {
+	f, err := n.tree.Open(path.Join(n.dir, n.Name()))
 	if err != nil {
 		return nil, err
 	}
 	return f.Stat()
 }
 
-// openFile is a file that was opened. What is no regular one has no content.
-type openFile struct {
-	treeInfo
-	content *bytes.Reader
-}
-
-func (f *openFile) Stat() (fs.FileInfo, error) { return f.treeInfo, nil }
-func (f *openFile) Close() error               { return nil }
-func (f *openFile) Read(p []byte) (int, error) {
-	if f.content == nil {
-		return 0, &fs.PathError{Op: "read", Path: f.name, Err: ErrNotAFile}
+func (n *node) Read(p []byte) (int, error) {
+	if n.content == nil {
+		return 0, &fs.PathError{Op: "read", Path: n.Name(), Err: ErrNotAFile}
 	}
-	return f.content.Read(p)
-}
-
-// openDir is a directory that was opened, with what was not read yet.
-type openDir struct {
-	treeInfo
-	entries []fs.DirEntry
-}
-
-func (d *openDir) Stat() (fs.FileInfo, error) { return d.treeInfo, nil }
-func (d *openDir) Close() error               { return nil }
-func (d *openDir) Read([]byte) (int, error) {
-	return 0, &fs.PathError{Op: "read", Path: d.name, Err: ErrNotAFile}
+	return n.content.Read(p)
 }
 
 // ReadDir implements fs.ReadDirFile.
-func (d *openDir) ReadDir(n int) ([]fs.DirEntry, error) {
-	some := d.entries
-	if n > 0 {
+func (n *node) ReadDir(most int) ([]fs.DirEntry, error) {
+	if !n.IsDir() {
+		return nil, &fs.PathError{Op: "readdir", Path: n.Name(), Err: ErrNotAFile}
+	}
+	some := n.entries
+	if most > 0 {
 		if len(some) == 0 {
 			return nil, io.EOF
 		}
-		some = some[:min(n, len(some))]
+		some = some[:min(most, len(some))]
 	}
-	d.entries = d.entries[len(some):]
+	n.entries = n.entries[len(some):]
 	return some, nil
 }

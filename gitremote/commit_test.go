@@ -60,7 +60,7 @@ func (w withoutLinks) ReadDir(name string) ([]fs.DirEntry, error) {
 
 func (w withoutLinks) Open(name string) (fs.File, error) {
 	f, err := w.Tree.Open(name)
-	if d, ok := f.(*openDir); ok && err == nil {
+	if d, ok := f.(*node); ok && err == nil && d.IsDir() {
 		d.entries, err = w.ReadDir(name)
 	}
 	return f, err
