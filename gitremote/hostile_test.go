@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -215,6 +216,27 @@ func TestHostile(t *testing.T) {
 			return looked(t, w.dir, base, head, few)
 		}
 	}
+	alone := func(kind, many, long int, do func(r *Repo, base, head plan.SHA) error) func(*testing.T, *world) error {
+		return func(t *testing.T, w *world) error {
+			base, head := shaped(t, w, kind, many, long, []byte("y"))
+			r, err := Open(meter.New(t.Context(), few), w.dir)
+			if err == nil {
+				err = errors.Join(do(r, base, head), r.Close())
+			}
+			return err
+		}
+	}
+	differ := func(r *Repo, base, head plan.SHA) error {
+		_, err := r.Differ(base, head)
+		return err
+	}
+	walk := func(r *Repo, _, head plan.SHA) error {
+		files, err := r.Tree(head)
+		if err == nil {
+			err = fs.WalkDir(files, ".", func(_ string, _ fs.DirEntry, err error) error { return err })
+		}
+		return err
+	}
 	clone := func(l meter.Limits, files func(w *world)) func(*testing.T, *world) error {
 		return func(t *testing.T, w *world) error {
 			files(w)
@@ -236,6 +258,9 @@ func TestHostile(t *testing.T) {
 				got.bytes, got.size = bytes.NewReader(p.pack()), int64(len(p.pack()))
 				err = got.commits(newGraph(a))
 			}
+			if err == nil {
+				_, err = got.find(plumbing.BlobObject, plumbing.ZeroHash, 1)
+			}
 			return err
 		}
 	}
@@ -255,6 +280,8 @@ func TestHostile(t *testing.T) {
 		"files below a long name":               {draw(0, 500, 100_000), "n…: more than 8 MiB of text"},
 		"a few below a long name":               {draw(0, 20, 100_000), ""},
 		"deep":                                  {draw(1, 5000, 0), ": more than 8 MiB of text"},
+		"deep, compared":                        {alone(1, 5000, 0, differ), "/…: more than 8 MiB of text"},
+		"one directory in many places, walked":  {alone(3, 40, 0, walk), "more than 100,000 nodes of YAML"},
 		"deep, of an honest tree":               {draw(1, 60, 20), ""},
 		"wide at each level":                    {draw(2, 20, 30_000), "b/: more than 100,000 nodes of YAML"},
 		"3^40 directories":                      {draw(3, 40, 0), "steps"},
@@ -271,11 +298,13 @@ func TestHostile(t *testing.T) {
 		"an index that claims 18,000,000 names": {hollow, "object not found"},
 		"loose objects that begin alike":        {abbreviated, "objects/ab: more than 100 files"},
 		"a server's tiny objects":               {server(meter.Limits{meter.Steps: 1000}, func(p *packed) { blobs(p, 2000) }), "the server's pack: more than 1,000 steps"},
+		"a server's objects that are looked at": {server(meter.Limits{meter.Nodes: 1000}, func(p *packed) { blobs(p, 2000) }), "the server's pack: more than 1,000 nodes"},
 		"a server's commits":                    {server(meter.Limits{meter.Nodes: 1000}, func(p *packed) { chain(p, 2000) }), "more than 1,000 nodes"},
 		"a server's blob of zeroes":             {server(meter.Limits{meter.Steps: 1000}, func(p *packed) { p.put(plumbing.BlobObject, make([]byte, 4<<20)) }), "the server's pack: more than 1,000 steps"},
 		"a server's deltas":                     {server(meter.Limits{meter.Steps: 10_000}, growing), "the server's pack: more than 10,000 steps"},
 		"a server's merges of everything":       {server(meter.Limits{meter.Bytes: 1 << 18}, merges), "the history: more than 256 KiB of text"},
 		"a server's list of refs":               {listing, "the server's list of refs: more than 1,000 nodes"},
+		"a history that is walked again":        {walked, "the history: more than 50,000 steps"},
 		"a history that is crossed":             {crossed, "more than 300 steps"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -383,6 +412,26 @@ func listing(t *testing.T, _ *world) error {
 	return err
 }
 
+// walked reads a history that is read already, as each look does that reads deeper.
+func walked(t *testing.T, w *world) error {
+	p := newPacked(t)
+	tip := chain(p, 6000)
+	p.in(w)
+	r, err := Open(meter.New(t.Context(), few), w.dir)
+	if err != nil {
+		return err
+	}
+	defer r.Close()            //nolint:errcheck // only read
+	r.cost.packs = maxReceived // the pack allows no more
+	g := newGraph(r.cost)
+	for range 100 {
+		if _, err := r.newest([]plumbing.Hash{tip}, 0, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // crossed asks how two histories stand to each other that have each other's commits as parents, again and again.
 func crossed(t *testing.T, w *world) error {
 	p := newPacked(t)
@@ -399,4 +448,61 @@ func crossed(t *testing.T, w *world) error {
 		_, err = r.mergeBases(plan.SHA(a.String()), plan.SHA(b.String()))
 	}
 	return err
+}
+
+// TestHonest: a repository of 20,000 files, 600 directories and 500 commits, of which a change touches 500, is nowhere near a bound.
+func TestHonest(t *testing.T) {
+	w := bare(t)
+	p := newPacked(t)
+	tree := func(text string) plumbing.Hash {
+		var apps []string
+		for app := range 600 {
+			var files []string
+			for i := range 34 {
+				content := fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a%d-%d}\n%s", app, i, strings.Repeat("# some text\n", 30))
+				if app < 500 && i == 0 {
+					content += text
+				}
+				files = append(files, entryText("100644", fmt.Sprintf("config-map-of-some-length-%02d.yaml", i), p.put(plumbing.BlobObject, []byte(content))))
+			}
+			apps = append(apps, entryText("40000", fmt.Sprintf("an-app-of-some-team-%03d", app), p.tree(files...)))
+		}
+		return p.tree(entryText("40000", "apps", p.tree(apps...)))
+	}
+	base := p.commit(tree("a"))
+	for i := range 500 {
+		base = p.commit(p.tree(entryText("100644", fmt.Sprint(i), plumbing.ZeroHash)), base)
+	}
+	base = p.commit(tree("a"), base)
+	head := p.commit(tree("b"), base)
+	p.in(w)
+	m := unhurried(t)
+	r, err := Open(m, w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close() //nolint:errcheck // only a test
+	changed, err := r.Changes(plan.SHA(base.String()), plan.SHA(head.String()))
+	if err != nil || len(changed) != 500 {
+		t.Fatal(len(changed), err)
+	}
+	for _, sha := range []plumbing.Hash{base, head} {
+		files, err := r.Tree(plan.SHA(sha.String()))
+		if err == nil {
+			err = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+				if err == nil && !d.IsDir() {
+					_, err = fs.ReadFile(files, name)
+				}
+				return err
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, reading := range m.Readings() {
+		if t.Log(reading); reading.Limit > 0 && reading.Used > reading.Limit/10 {
+			t.Errorf("it takes %s", reading)
+		}
+	}
 }
