@@ -24,6 +24,7 @@ const (
 // rulesetState is what is remembered of a branch's rulesets.
 type rulesetState struct {
 	demands bool      // they require our status
+	open    bool      // all of them were read, and none requires it
 	there   bool      // the branch was there at the last look
 	until   time.Time // when they are read anew
 }
@@ -86,6 +87,9 @@ func (t *tracker) addRulesets(context.Context) error {
 		name := plan.Branch(e.Name)
 		r, state := t.last.windowed.rulesets[name], t.seen.rulesets[name]
 		r.demands = state.demands || r.demands && !state.whole
+		if state.whole {
+			r.open = !state.demands
+		}
 		switch r.there = t.seen.tips[name] != nil; {
 		case !r.there:
 			r.until = time.Time{} // read as soon as it is there

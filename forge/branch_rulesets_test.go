@@ -91,6 +91,25 @@ func TestRulesetsAreToldWithALook(t *testing.T) {
 	}
 }
 
+// TestUnlockedBranches: a branch that no ruleset gives the second lock is told from one that has it, or may have it. To restrict who may update it is not
+// enough: our App may, and GitHub merges what was retargeted.
+func TestUnlockedBranches(t *testing.T) {
+	w := newWindowed(t, "none", "rw/1", "rw/2", "rw/3", "rw/4", "rw/new")
+	for _, name := range []string{"rw/1", "rw/2", "rw/3", "rw/4"} {
+		w.put(name, w.r.Tip("main"))
+	}
+	w.r.Protect("rw/*", standin.Rules{NoForce: true, NoDelete: true})
+	w.r.Protect("rw/2", standin.Rules{Restrict: true, Bypass: []string{"sluice"}})
+	w.r.Protect("rw/3", demanding("rw/3"))
+	w.r.Protect("rw/4", standin.Rules{Classic: true, Restrict: true})
+	s, _ := w.look(Ask{})
+	for i, want := range []bool{true, true, false, false, false} {
+		if b := s.Branches[i]; b.Unlocked != want {
+			t.Errorf("%s: unlocked %v", b.Name, b.Unlocked)
+		}
+	}
+}
+
 // rulePart is a rule that requires checks; a context of "" stands for parameters that are not shown.
 func rulePart(contexts ...string) obj {
 	checks := []any{}

@@ -44,18 +44,19 @@ var (
 
 // What was made out of it, or when it was asked.
 var (
-	keptLook    = kind[struct{}, lastLook]{name: "look", note: true}
-	keptRules   = kind[plan.Branch, rules]{name: "rules", note: true}
-	keptStrict  = kind[plan.Branch, time.Time]{name: "strict", note: true}  // bases that GitHub showed to be strict, and until when that counts
-	keptDemands = kind[plan.Branch, time.Time]{name: "demands", note: true} // windowed branches that GitHub showed to demand our status, and until when
-	keptPast    = kind[plan.SHA, past]{name: "past", note: true}            // of the file, by a branch's tip
-	keptBots    = kind[plan.Login, bot]{name: "bots", note: true}           // of all repositories alike
-	keptUnknown = kind[int, unknown]{name: "unknown", note: true}
-	keptTips    = kind[plan.Branch, tipMemory]{name: "tips", note: true}
-	keptMade    = kind[plan.SHA, struct{}]{name: "made", note: true} // commits of our own merges
-	keptOver    = kind[int, closureMemory]{name: "over", note: true}
-	keptParts   = kind[partKey, part]{name: "parts", note: true}  // that could not be read
-	keptTurns   = kind[partKey, int64]{name: "turns", note: true} // when parts were asked about last, counted in turn
+	keptLook     = kind[struct{}, lastLook]{name: "look", note: true}
+	keptRules    = kind[plan.Branch, rules]{name: "rules", note: true}
+	keptBypasses = kind[int64, bypass]{name: "bypasses", note: true}         // by ruleset
+	keptStrict   = kind[plan.Branch, time.Time]{name: "strict", note: true}  // bases that GitHub showed to be strict, and until when that counts
+	keptDemands  = kind[plan.Branch, time.Time]{name: "demands", note: true} // windowed branches that GitHub showed to demand our status, and until when
+	keptPast     = kind[plan.SHA, past]{name: "past", note: true}            // of the file, by a branch's tip
+	keptBots     = kind[plan.Login, bot]{name: "bots", note: true}           // of all repositories alike
+	keptUnknown  = kind[int, unknown]{name: "unknown", note: true}
+	keptTips     = kind[plan.Branch, tipMemory]{name: "tips", note: true}
+	keptMade     = kind[plan.SHA, struct{}]{name: "made", note: true} // commits of our own merges
+	keptOver     = kind[int, closureMemory]{name: "over", note: true}
+	keptParts    = kind[partKey, part]{name: "parts", note: true}  // that could not be read
+	keptTurns    = kind[partKey, int64]{name: "turns", note: true} // when parts were asked about last, counted in turn
 )
 
 // kind is a kind of what is remembered of a repository: values of one type under keys of another.

@@ -33,6 +33,8 @@ type rules struct {
 	reviewed plan.ReviewDemand // what that amounts to
 	known    bool
 	classic  bool // there was a classic protection when they were read
+	sets     []ruleset
+	bypassed []plan.Ruleset // as plan.Base has them
 	until    time.Time
 }
 
@@ -47,7 +49,7 @@ func (l *observation) addRules(ctx context.Context, s *plan.Snapshot) error {
 		r := known[name]
 		b.Required, b.Rules, b.Queue = l.required(name, r), r.known, r.queue
 		if r.known {
-			b.Reviews = r.reviewed
+			b.Reviews, b.Bypassed = r.reviewed, r.bypassed
 		}
 		b.Strict = r.strict || l.f.provedStrict(l.repo, name)
 		s.Bases[name] = b
@@ -83,7 +85,15 @@ func (l *observation) rulesOf(ctx context.Context, names []plan.Branch) (map[pla
 		return err
 	})
 	if err == nil {
+		err = l.addBypasses(ctx, names, known, read)
+	}
+	if err == nil {
 		err = l.addReviewed(ctx, names, known, read)
+	}
+	if err != nil {
+		for _, i := range read { // none of them is whole
+			keptRules.forget(l.memory, names[i])
+		}
 	}
 	of := make(map[plan.Branch]rules, len(names))
 	for i, name := range names {
@@ -146,6 +156,7 @@ func (l *observation) readRules(ctx context.Context, name plan.Branch, before ru
 // that it does not know.
 type rawRule struct {
 	Type       string
+	Ruleset    int64 `json:"ruleset_id"`
 	Parameters json.RawMessage
 }
 
@@ -203,30 +214,23 @@ func (c *client) call(ctx context.Context, method, u string, body, v any) (*gith
 	return resp, nil
 }
 
-// add notes one rule.
+// add notes one rule, and what it demands of a merge under its ruleset.
 func (r *rules) add(raw rawRule) error {
+	set := r.ruleset(raw.Ruleset)
 	switch raw.Type {
-	case "merge_queue":
+	case "merge_queue": // nothing is merged past a queue
 		r.queue = true
 	case "pull_request":
-		var p struct {
-			Count  int  `json:"required_approving_review_count"`
-			Owners bool `json:"require_code_owner_review"`
-		}
+		var p reviewRule
 		if len(raw.Parameters) > 0 {
 			if err := json.Unmarshal(raw.Parameters, &p); err != nil {
 				return transient(wordUnreadable, err)
 			}
 		}
 		r.demand = r.demand.and(demand{p.Count, p.Owners})
+		set.reviews(p)
 	case "required_status_checks":
-		var p struct {
-			Strict bool `json:"strict_required_status_checks_policy"`
-			Checks []struct {
-				Context       string
-				IntegrationID *int64 `json:"integration_id"`
-			} `json:"required_status_checks"`
-		}
+		var p checkRule
 		if err := json.Unmarshal(raw.Parameters, &p); err != nil {
 			return transient(wordUnreadable, err)
 		}
@@ -237,8 +241,30 @@ func (r *rules) add(raw rawRule) error {
 		for _, c := range p.Checks {
 			r.require(c.Context, c.IntegrationID)
 		}
+		set.checks(p)
+	default:
+		set.others(raw.Type)
 	}
 	return nil
+}
+
+// reviewRule is the parameters of a rule about pull requests.
+type reviewRule struct {
+	Count    int   `json:"required_approving_review_count"`
+	Owners   bool  `json:"require_code_owner_review"`
+	LastPush bool  `json:"require_last_push_approval"`
+	Threads  bool  `json:"required_review_thread_resolution"`
+	Methods  []any `json:"allowed_merge_methods"`
+	By       []any `json:"required_reviewers"`
+}
+
+// checkRule is those of a rule that requires checks.
+type checkRule struct {
+	Strict bool `json:"strict_required_status_checks_policy"`
+	Checks []struct {
+		Context       string
+		IntegrationID *int64 `json:"integration_id"`
+	} `json:"required_status_checks"`
 }
 
 // require notes a required check once. An App of -1 means anybody.

@@ -120,6 +120,10 @@ func (d dice) snapshot() plan.Snapshot {
 
 func (d dice) base(name plan.Branch) plan.Base {
 	b := plan.Base{Tip: tip, File: "f11e", Policy: scenario.OneOf(d, fuzzPolicies()...), Strict: d.Rare(4), Queue: d.Rare(12), Rules: !d.Rare(12)}
+	if d.Rare(8) {
+		b.Bypassed = []plan.Ruleset{scenario.OneOf(d, plan.Ruleset{Name: "wide", Demands: []string{"reviews"}, Reviews: 1}, plan.Ruleset{Name: "wide", Demands: []string{"other checks"}},
+			plan.Ruleset{Name: "wide", Demands: []string{"required signatures"}, Unseen: []string{"required signatures"}})}
+	}
 	if d.Rare(12) || (name == "main" && d.Roll(8) == 7) { // also in a calm world: other bases go on
 		b.Policy, b.Findings = nil, []config.Finding{{Severity: config.Error, Message: "broken", Line: 1, Column: 1}}
 	}

@@ -207,6 +207,17 @@ func FuzzBranchesHold(f *testing.F) {
 func unknown(t *testing.T, s plan.Snapshot, p plan.Pull) {
 	t.Helper()
 	base := s.Bases[p.Base]
+	for _, set := range base.Bypassed {
+		approved := map[plan.Login]bool{}
+		for _, r := range p.Reviews {
+			if r.Approved && r.CanWrite && r.On == p.Head && r.By != p.Author && r.By != s.Us {
+				approved[r.By] = true
+			}
+		}
+		if len(set.Unseen) > 0 || len(approved) < set.Reviews {
+			t.Errorf("#%d is merged past the ruleset %+v", p.Number, set)
+		}
+	}
 	if p.Unread.Is() || base.Unread.Is() || !p.Complete || !p.ChecksAll || p.Mergeable != plan.MergeableYes || !base.Rules || p.Rules != nil || len(p.Moved) > 0 || p.Crossed ||
 		s.Skew.Abs() > 30*time.Second || p.Draft ||
 		(p.AutoMerge != "" && p.AutoMerge != base.Policy.PullRequests.Method) || (base.Strict && p.MergeBase != base.Tip) || base.Queue {

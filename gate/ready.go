@@ -105,6 +105,22 @@ func reviewsMissing(d *pullCase) (ruling, bool) {
 	return d.wait(phrase(sayReviewsMissing, d.pull.Base)), true
 }
 
+// bypassed: GitHub would let sluice's merge pass a ruleset. So what it demands is kept here, and what cannot be seen holds.
+func bypassed(d *pullCase) (ruling, bool) {
+	if d.byPeople() != "" {
+		return ruling{}, false
+	}
+	for _, set := range d.base.Bypassed {
+		switch {
+		case len(set.Unseen) > 0:
+			return d.wait(sayBypassUnseen(set)), true
+		case len(d.approvers()) < set.Reviews: // whatever GitHub says of reviews: it is not by this ruleset
+			return d.wait(sayApprovalsMissing(len(d.approvers()), set.Reviews, d.pull.Head)), true
+		}
+	}
+	return ruling{}, false
+}
+
 // checksNotGreen looks at what others reported on the head, and at what the base requires.
 func checksNotGreen(d *pullCase) (ruling, bool) {
 	if !d.pull.ChecksAll {

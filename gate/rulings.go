@@ -73,7 +73,7 @@ func onPulls() []rule {
 		conflict, mixed, moved, throughQueue, methodRefused, neverTogether,
 		holdLabel, unknownWindow, noReceiver, closed,
 		clockOff, draft, labelMissing, armedOtherwise, untrusted, changesRequested, approvalsMissing, reviewsMissing,
-		checksNotGreen, rulesUnread, refused, behind, mergeabilityUnknown,
+		bypassed, checksNotGreen, rulesUnread, refused, behind, mergeabilityUnknown,
 	}
 }
 

@@ -42,7 +42,8 @@ type scene struct {
 
 type world struct {
 	Strict, Queue, NotEnforced, NotBound, RulesUnread, NoFile, Budget bool
-	Reviewed                                                          string // what GitHub demands a review of: "none", "rules"; else all
+	Bypassed                                                          []plan.Ruleset // that let us bypass what they demand
+	Reviewed                                                          string         // what GitHub demands a review of: "none", "rules"; else all
 	Skew, TipAhead                                                    time.Duration
 	Required                                                          []string
 	Methods                                                           []string
@@ -187,7 +188,7 @@ func (sc scene) base(name string) plan.Base {
 	if !own {
 		f = sc.files[""]
 	}
-	b := plan.Base{Tip: tip, File: "f11e", Policy: f.policy, Findings: f.bad, Strict: w.Strict, Queue: w.Queue, Rules: !w.RulesUnread, Reviews: w.reviewed()}
+	b := plan.Base{Tip: tip, File: "f11e", Policy: f.policy, Findings: f.bad, Strict: w.Strict, Queue: w.Queue, Rules: !w.RulesUnread, Reviews: w.reviewed(), Bypassed: w.Bypassed}
 	if w.TipAhead != 0 {
 		b.TipAt = sc.now.Add(w.TipAhead)
 	}

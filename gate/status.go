@@ -153,6 +153,9 @@ func (j *judge) notes() []plan.Note {
 		case !bound:
 			out = append(out, plan.Note{Code: codeNotEnforced, About: string(name), Says: sayNotBound(name)})
 		}
+		for _, set := range base.Bypassed {
+			out = append(out, plan.Note{Code: codeBypass, About: string(name), Says: sayBypass(set)})
+		}
 		if !j.isWindowed(name) { // that one moves by promotion: nothing is merged into it
 			out = append(out, j.outside(name, base)...)
 		}

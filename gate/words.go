@@ -73,6 +73,7 @@ const (
 	codeRulesUnread = "rules-unread"
 	codeNotEnforced = "not-enforced"
 	codeOutside     = "outside-sluice"
+	codeBypass      = "ruleset-bypassed"
 
 	codeMergesUnreviewed = "merges-unreviewed"
 	codeRulesUnreviewed  = "rules-unreviewed"
@@ -498,6 +499,16 @@ func sayNotEnforced(base plan.Branch) string {
 
 func sayNotBound(base plan.Branch) string {
 	return "not enforced: " + string(plan.ContextFor(base)) + " is required on " + string(base) + ", but from any source, so others can set it"
+}
+
+// sayBypass is about a ruleset that lets sluice's App bypass it.
+func sayBypass(set plan.Ruleset) string {
+	return plan.Text("the ruleset " + plan.Middle(plan.Clean(set.Name), 40) + " lets sluice bypass " + some(set.Demands) + ": take sluice off its bypass list")
+}
+
+// sayBypassUnseen is about what such a ruleset requires and sluice does not see.
+func sayBypassUnseen(set plan.Ruleset) string {
+	return plan.Text("waiting: sluice cannot check " + some(set.Unseen) + " of the ruleset " + plan.Middle(plan.Clean(set.Name), 40) + ": take sluice off its bypass list")
 }
 
 // sayOutside is about a commit that reached a branch outside sluice.

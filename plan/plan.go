@@ -132,6 +132,7 @@ type Base struct {
 	Queue    bool            // GitHub merges only through its merge queue
 	Reviews  ReviewDemand    // which changes GitHub demands an approving review of
 	Rules    bool            // Required, Strict and Queue are known; false: the rules could not be read
+	Bypassed []Ruleset       // rulesets that let our App's merges pass: GitHub holds none of these back by what they demand
 	Ours     []Status        // statuses under our context on Tip
 	Landings []Landing       // what reached it lately otherwise than by our merges, the newest first
 }
@@ -140,6 +141,14 @@ type Base struct {
 type RequiredCheck struct {
 	Context Context
 	App     int64 // the App that must report it; 0: anybody may
+}
+
+// Ruleset is a ruleset of GitHub's, as far as it is known what it demands of a merge.
+type Ruleset struct {
+	Name    string   // hostile text
+	Demands []string // what it demands, for people
+	Unseen  []string // those of Demands of which it cannot be seen whether they are met
+	Reviews int      // approving reviews on the head
 }
 
 // ReviewDemand is which changes of a base GitHub merges only with an approving review.

@@ -34,6 +34,9 @@ const (
 	wordUnread     = "checks could not be read"
 )
 
+// codeNotLocked is the code of a note.
+const codeNotLocked = "branch-not-locked"
+
 // What phrase says of a branch, and with %[2]s of another one.
 const (
 	sayCaseConflict     = "%s and %s differ only in case and may be confused: delete or rename one"
@@ -245,3 +248,8 @@ func subject(s string) string {
 }
 
 func runes(s string) int { return utf8.RuneCountInString(s) }
+
+// sayNotLocked is what operators read of a branch that may be moved past its window.
+func sayNotLocked(name plan.Branch) string {
+	return plan.Text("not enforced: " + string(plan.PromoteContextFor(name)) + " is not a required check, so the branch can be moved past its window")
+}

@@ -88,7 +88,8 @@ func shellWord(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// prepare makes the repository of the walk-through, protected as it should be: our status is required, from our App alone.
+// prepare makes the repository of the walk-through, protected as it should be: our status is required, from our App alone, of main and of the windowed branch, which
+// nobody else may move.
 func (d *demo) prepare(opening time.Time) (map[string]string, error) {
 	files, err := flux.Demo(opens(opening))
 	if err != nil {
@@ -104,6 +105,8 @@ func (d *demo) prepare(opening time.Time) (map[string]string, error) {
 	repo.SetPermission("flux", standin.Write)
 	repo.Protect("main", standin.Rules{Checks: []standin.RequiredCheck{{Context: string(plan.ContextFor("main")), App: demoApp}}})
 	err = repo.Push("alice", demoBranch, repo.Tip("main"))
+	repo.Protect("rw/*", standin.Rules{Restrict: true, Bypass: []string{"sluice"}})
+	repo.Protect(demoBranch, standin.Rules{Checks: []standin.RequiredCheck{{Context: string(plan.PromoteContextFor(demoBranch)), App: demoApp}}})
 	d.moves = len(repo.Moves())
 	return files, err
 }

@@ -91,7 +91,7 @@ func (r *Repo) refuseMerge(p *Pull, tip string, o mergeOrder) error {
 
 // refuseByRules applies a base's rules to a merge: 405 with the rule's words, 409 for a head behind a strict base.
 func (r *Repo) refuseByRules(p *Pull, tip string, by Actor) error {
-	for _, rules := range r.rulesOf(p.Base, by) {
+	for _, rules := range r.binding(p.Base, by, true) {
 		if reasons := r.broken(rules, p); len(reasons) > 0 {
 			if rules.Classic {
 				return refuse(http.StatusMethodNotAllowed, "%s", reasons[0])

@@ -388,7 +388,13 @@ func (r *Repo) SetPermission(login, permission string) {
 func (r *Repo) Protect(pattern string, rules Rules) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.protections = slices.DeleteFunc(r.protections, func(p protection) bool { return p.pattern == pattern })
+	rules.id, rules.name = r.g.nextID(), pattern
+	r.protections = slices.DeleteFunc(r.protections, func(p protection) bool {
+		if p.pattern == pattern {
+			rules.id = p.rules.id // it was edited
+		}
+		return p.pattern == pattern
+	})
 	r.protections = append(r.protections, protection{pattern, rules})
 }
 

@@ -199,8 +199,12 @@ type Rules struct {
 	NoForce   bool     // no move to a commit that does not descend from the old one
 	NoDelete  bool     // the branch must not be deleted
 	Bypass    []string // logins and App slugs that no rule binds
+	PullsOnly bool     // Bypass is for merging pull requests alone
 	Other     []Rule   // that sluice does not know; listed, not enforced
 	Classic   bool     // branch protection of old, not a ruleset: not in the rules API, other words
+
+	id   int64
+	name string
 }
 
 // RequiredCheck is a check that must be green before a merge.
@@ -220,19 +224,27 @@ type protection struct {
 	rules   Rules
 }
 
-// rulesOf lists what binds by on a branch; the caller holds r.mu.
-func (r *Repo) rulesOf(branch string, by Actor) []Rules {
+// rulesOf lists what binds by on a branch, in whatever but the merge of a pull request; the caller holds r.mu.
+func (r *Repo) rulesOf(branch string, by Actor) []Rules { return r.binding(branch, by, false) }
+
+// binding lists what binds by on a branch, as a pull request is merged or otherwise; the caller holds r.mu.
+func (r *Repo) binding(branch string, by Actor, merging bool) []Rules {
 	var list []Rules
 	for _, p := range r.protections {
 		if ok, err := path.Match(p.pattern, branch); err != nil || !ok {
 			continue
 		}
-		if by.Login != "" && slices.ContainsFunc(p.rules.Bypass, func(b string) bool { return strings.EqualFold(b, by.Login) }) {
+		if p.rules.lets(by) && (merging || !p.rules.PullsOnly) {
 			continue
 		}
 		list = append(list, p.rules)
 	}
 	return list
+}
+
+// lets reports whether somebody is on the bypass list.
+func (rules Rules) lets(by Actor) bool {
+	return by.Login != "" && slices.ContainsFunc(rules.Bypass, func(b string) bool { return strings.EqualFold(b, by.Login) })
 }
 
 // anybody is nobody in particular: all rules bind.

@@ -71,6 +71,7 @@ func (g *GitHub) endpoints() map[string]endpoint {
 		"PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge":         inRepo(writing(locked(putMerge))),
 		"PUT /repos/{owner}/{repo}/pulls/{pull_number}/update-branch": inRepo(locked(putUpdateBranch)),
 		"GET /repos/{owner}/{repo}/rules/branches/{branch...}":        inRepo(locked(listRules)),
+		"GET /repos/{owner}/{repo}/rulesets/{ruleset_id}":             inRepo(locked(getRuleset)),
 		"POST /repos/{owner}/{repo}/statuses/{sha}":                   inRepo(writing(locked(createStatus))),
 	}
 }

@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,12 +11,12 @@ import (
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 func listRules(c *call, r *Repo) (answer, error) {
 	var list []object
-	for i, rules := range r.rulesOf(c.r.PathValue("branch"), anybody) {
+	for _, rules := range r.rulesOf(c.r.PathValue("branch"), anybody) {
 		if rules.Classic {
 			continue
 		}
 		for _, rule := range slices.Concat(rules.enforced(), rules.Other) {
-			o := object{"type": rule.Type, "ruleset_source_type": "Repository", "ruleset_source": r.String(), "ruleset_id": i + 1}
+			o := object{"type": rule.Type, "ruleset_source_type": "Repository", "ruleset_source": r.String(), "ruleset_id": rules.id}
 			if rule.Parameters != nil {
 				o["parameters"] = rule.Parameters
 			}
@@ -23,6 +24,38 @@ func listRules(c *call, r *Repo) (answer, error) {
 		}
 	}
 	return listed(c, list, func(o object) object { return o })
+}
+
+// getRuleset is one ruleset, as its repository shows it to whoever asks: who else may bypass it is for those who may edit it.
+// https://docs.github.com/en/rest/repos/rules#get-a-repository-ruleset
+func getRuleset(c *call, r *Repo) (answer, error) {
+	for _, p := range r.protections {
+		if fmt.Sprint(p.rules.id) != c.r.PathValue("ruleset_id") || p.rules.Classic {
+			continue
+		}
+		bypass := "never"
+		switch {
+		case !p.rules.lets(c.who.actor):
+		case p.rules.PullsOnly:
+			bypass = "pull_requests_only"
+		default:
+			bypass = "always"
+		}
+		list := []object{}
+		for _, rule := range slices.Concat(p.rules.enforced(), p.rules.Other) {
+			o := object{"type": rule.Type}
+			if rule.Parameters != nil {
+				o["parameters"] = rule.Parameters
+			}
+			list = append(list, o)
+		}
+		return ok(object{
+			"id": p.rules.id, "name": p.rules.name, "target": "branch", "source_type": "Repository", "source": r.String(), "enforcement": "active",
+			"conditions":              object{"ref_name": object{"include": []string{"refs/heads/" + p.pattern}, "exclude": []string{}}},
+			"current_user_can_bypass": bypass, "rules": list,
+		})
+	}
+	return answer{}, ErrNotFound
 }
 
 // enforced spells the rules that the stand-in enforces as the rules API does.

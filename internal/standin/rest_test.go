@@ -33,7 +33,7 @@ func TestReads(t *testing.T) {
 	const repo = "/repos/acme/fleet"
 	for _, path := range []string{
 		"/pulls", "/pulls?state=open&per_page=1&base=main", "/pulls/1", "/pulls/1/files",
-		"/pulls/1/commits", "/rules/branches/main", "/rules/branches/old%2F1", "/branches/main", "/branches/old/1",
+		"/pulls/1/commits", "/rules/branches/main", "/rules/branches/old%2F1", w.ruleset("main"), "/branches/main", "/branches/old/1",
 		"/commits/" + head + "/statuses", "/compare/" + tip + "..." + head, "/compare/" + head + "..." + tip, "/compare/" + tip + "..." + tip + "?per_page=10",
 		"/git/trees/" + head + "?recursive=1", "/git/ref/heads/main", "/git/ref/heads/old/1",
 	} {
@@ -41,7 +41,7 @@ func TestReads(t *testing.T) {
 	}
 	for _, path := range []string{
 		"/pulls/7", "/branches/nowhere", "/git/trees/nowhere", "/compare/" + tip + "...nowhere", "/compare/main",
-		"/nonsense", "/pulls/7/files", "/git/ref/heads/nowhere", "/git/ref/heads/old",
+		"/nonsense", "/rulesets/7", "/pulls/7/files", "/git/ref/heads/nowhere", "/git/ref/heads/old",
 	} {
 		w.call(http.StatusNotFound, "GET", repo+path, w.token, nil, nil)
 	}
@@ -272,4 +272,49 @@ func (w *world) spend() int {
 	w.must(err)
 	w.must(answer.Body.Close())
 	return answer.StatusCode
+}
+
+// ruleset is the path of the ruleset that binds a branch.
+func (w *world) ruleset(branch string) string {
+	var list []struct {
+		ID int64 `json:"ruleset_id"`
+	}
+	w.call(http.StatusOK, "GET", "/repos/acme/fleet/rules/branches/"+branch, w.token, nil, &list)
+	if len(list) == 0 {
+		w.t.Fatalf("nothing binds %s", branch)
+	}
+	return fmt.Sprintf("/rulesets/%d", list[0].ID)
+}
+
+// TestBypass: a ruleset says to an App whether it may bypass it, which a merge may whatever its kind.
+func TestBypass(t *testing.T) {
+	for want, rules := range map[string]standin.Rules{
+		"never":              {Bypass: []string{"root"}},
+		"pull_requests_only": {Bypass: []string{"sluice"}, PullsOnly: true},
+		"always":             {Bypass: []string{"sluice"}},
+	} {
+		t.Run(want, func(t *testing.T) {
+			w := newWorld(t)
+			rules.Checks = []standin.RequiredCheck{{Context: "sluice/main", App: appID}}
+			n := w.open("one", map[string]string{"one": "x"})
+			w.repo.Protect("main", standin.Rules{NoForce: true})
+			before := w.ruleset("main")
+			w.repo.Protect("main", rules)
+			if now := w.ruleset("main"); now != before {
+				t.Errorf("a ruleset that was edited is %s, before %s", now, before)
+			}
+			var set struct {
+				Bypass string `json:"current_user_can_bypass"`
+			}
+			w.call(http.StatusOK, "GET", "/repos/acme/fleet"+before, w.token, nil, &set)
+			if set.Bypass != want {
+				t.Errorf("it says %q", set.Bypass)
+			}
+			merged := http.StatusOK
+			if want == "never" {
+				merged = http.StatusMethodNotAllowed
+			}
+			w.call(merged, "PUT", fmt.Sprintf("/repos/acme/fleet/pulls/%d/merge", n), w.token, map[string]any{"sha": w.pull(n).HeadSHA}, nil)
+		})
+	}
 }

@@ -1,0 +1,110 @@
+package forge
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// passed is a ruleset that requires our status, and lets our App pass.
+func passed() standin.Rules {
+	return standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/main", App: appID}}, Bypass: []string{"sluice"}}
+}
+
+const getRuleset = "GET /repos/{owner}/{repo}/rulesets/{ruleset_id}"
+
+// TestBypass: a ruleset that lets our App pass is named with what it demands of a merge.
+func TestBypass(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit func(*standin.Rules)
+		want []plan.Ruleset
+	}{
+		"our status":   {want: []plan.Ruleset{{Demands: []string{"sluice/main"}}}},
+		"pulls only":   {edit: func(r *standin.Rules) { r.PullsOnly = true }, want: []plan.Ruleset{{Demands: []string{"sluice/main"}}}},
+		"never":        {edit: func(r *standin.Rules) { r.Bypass = []string{"root"} }},
+		"protection":   {edit: func(r *standin.Rules) { r.Classic = true }},
+		"branch rules": {edit: func(r *standin.Rules) { r.Checks, r.NoForce, r.NoDelete, r.Restrict = nil, true, true, true }},
+		"strict": {
+			edit: func(r *standin.Rules) { r.Strict = true }, want: []plan.Ruleset{{Demands: []string{"heads that are up to date", "sluice/main"}}},
+		},
+		"another check": {
+			edit: func(r *standin.Rules) { r.Checks = []standin.RequiredCheck{{Context: "ci"}} }, want: []plan.Ruleset{{Demands: []string{"other checks"}}},
+		},
+		"reviews": {
+			edit: func(r *standin.Rules) { r.Reviews = 2 }, want: []plan.Ruleset{{Demands: []string{"reviews", "sluice/main"}, Reviews: 2}},
+		},
+		"unseen": {
+			edit: func(r *standin.Rules) { r.Checks, r.Other = nil, []standin.Rule{{Type: "required_signatures"}} },
+			want: []plan.Ruleset{{Demands: []string{"required signatures"}, Unseen: []string{"required signatures"}}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, rules := newWorld(t, nil), passed()
+			if c.edit != nil {
+				c.edit(&rules)
+			}
+			w.r.Protect("main", rules)
+			w.r.Protect("mai*", standin.Rules{Reviews: 1}) // one that binds us
+			for i := range c.want {
+				c.want[i].Name = "main"
+			}
+			s, _ := w.look(Ask{})
+			if d := cmp.Diff(c.want, s.Bases["main"].Bypassed); d != "" || !s.Bases["main"].Rules {
+				t.Errorf("rules %v, bypassed (-want +got):\n%s", s.Bases["main"].Rules, d)
+			}
+			if _, sent := w.look(Ask{Rules: true}); sent[getRuleset] != len(c.want) {
+				t.Errorf("rules that are read anew ask of more than what lets us pass: %v", sent)
+			}
+			rules.Bypass = nil
+			w.r.Protect("main", rules)
+			if s, _ := w.look(Ask{Rules: true}); len(s.Bases["main"].Bypassed) > 0 {
+				t.Errorf("it is not seen that it binds us now: %+v", s.Bases["main"].Bypassed)
+			}
+		})
+	}
+}
+
+// TestBypassUnread: a ruleset that cannot be read stands as it was known to; one that does not say that it lets our App pass does not.
+func TestBypassUnread(t *testing.T) {
+	for name, fault := range map[string]standin.Fault{
+		"fault":     {Status: http.StatusBadGateway},
+		"not there": {Status: http.StatusNotFound},
+		"silent":    {Status: http.StatusOK, Body: `{"id":ID,"name":"x","source":"acme/fleet","enforcement":"active"}`},
+		"another":   {Status: http.StatusOK, Body: `{"id":1,"name":"x","source":"acme/fleet","enforcement":"active","current_user_can_bypass":"never"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, nil)
+			w.r.Protect("main", passed())
+			w.look(Ask{})
+			r, _ := keptRules.get(w.forge.memory.of(w.repo), "main")
+			fault.Body = strings.ReplaceAll(fault.Body, "ID", fmt.Sprint(r.sets[0].id))
+			fault.Path, fault.Method = "/repos/{owner}/{repo}/rulesets/{ruleset_id}", "GET"
+			w.hub.Fault(fault)
+			w.forge.now = func() time.Time { return time.Now().Add(2 * rulesTTL) }
+			s, _ := w.look(Ask{Rules: true})
+			if b := s.Bases["main"]; len(b.Bypassed) == 0 != (name == "silent") || !b.Rules {
+				t.Errorf("%+v", b)
+			}
+		})
+	}
+}
+
+// TestBypassLimited: what a limit kept from being read whole is read anew, and nothing of it counts meanwhile.
+func TestBypassLimited(t *testing.T) {
+	w := newWorld(t, nil)
+	w.r.Protect("main", passed())
+	w.hub.Fault(standin.Fault{Method: "GET", Path: "/repos/{owner}/{repo}/rulesets/{ruleset_id}", Status: http.StatusForbidden, Body: `{"message":"You have exceeded a secondary rate limit."}`})
+	if _, err := w.forge.Observe(t.Context(), w.repo, Ask{}); kindOf(err) != Limited {
+		t.Fatalf("%v", err)
+	}
+	if _, known := keptRules.get(w.forge.memory.of(w.repo), "main"); known {
+		t.Error("half of the rules is kept")
+	}
+}
