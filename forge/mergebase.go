@@ -1,7 +1,9 @@
 package forge
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,34 +21,57 @@ type fork struct {
 	crossed bool     // it may not be the only one
 }
 
-// forkKey names a fork that was found.
-type forkKey struct {
-	head plan.SHA
-	from string
-}
-
-// history is what a page shows of a head's own commits: those that its base does not have.
+// history is what is known of a head's own commits: those that its base does not have.
 type history struct {
-	own      map[plan.SHA]bool
-	boundary []plan.SHA // parents of own commits that are not own ones, sorted
-	complete bool       // own and boundary are whole
+	head     plan.SHA
+	own      map[plan.SHA]plan.SHA // each with its parent; "": it has none, or several
+	boundary []plan.SHA            // parents of own commits that are not own ones, sorted
+	complete bool                  // own and boundary are whole
 }
 
-func historyOf(raw *rawPull) history {
-	h := history{own: map[plan.SHA]bool{}, complete: raw.Commits.TotalCount == len(raw.Commits.Nodes)}
-	for _, c := range raw.Commits.Nodes {
-		h.own[plan.SHA(c.Commit.Oid)] = true
-	}
-	h.complete = h.complete && h.own[plan.SHA(raw.HeadRefOid)] && !h.own[""]
-	for _, c := range raw.Commits.Nodes {
-		for _, parent := range c.Commit.Parents.Nodes {
-			h.leaveTo(plan.SHA(parent.Oid))
+// lineage is a commit with its parents, of which GraphQL shows two.
+type lineage struct {
+	sha     plan.SHA
+	parents []plan.SHA
+	whole   bool // those are all
+}
+
+// newHistory is the history of a head of which some own commits are known; whole says that there are no others.
+func newHistory(head plan.SHA, commits []lineage, whole bool) history {
+	h := history{head: head, own: make(map[plan.SHA]plan.SHA, len(commits))}
+	for _, c := range commits {
+		h.own[c.sha] = ""
+		if c.whole && len(c.parents) == 1 {
+			h.own[c.sha] = c.parents[0]
 		}
-		h.complete = h.complete && c.Commit.Parents.TotalCount == len(c.Commit.Parents.Nodes)
+	}
+	h.complete = whole && h.has(head) && !h.has("")
+	for _, c := range commits {
+		h.complete = h.complete && c.whole
+		for _, parent := range c.parents {
+			if !h.has(parent) && !slices.Contains(h.boundary, parent) {
+				h.boundary = append(h.boundary, parent)
+			}
+		}
 	}
 	slices.Sort(h.boundary)
 	return h
 }
+
+// historyOf is what a page shows of a head's own commits.
+func historyOf(raw *rawPull) history {
+	commits := make([]lineage, len(raw.Commits.Nodes))
+	for i, n := range raw.Commits.Nodes {
+		c := lineage{sha: plan.SHA(n.Commit.Oid), whole: n.Commit.Parents.TotalCount == len(n.Commit.Parents.Nodes)}
+		for _, parent := range n.Commit.Parents.Nodes {
+			c.parents = append(c.parents, plan.SHA(parent.Oid))
+		}
+		commits[i] = c
+	}
+	return newHistory(plan.SHA(raw.HeadRefOid), commits, raw.Commits.TotalCount == len(commits))
+}
+
+func (h history) has(sha plan.SHA) bool { _, own := h.own[sha]; return own }
 
 // mergeBase finds the merge base with a base's tip without a request, if that is possible.
 //
@@ -54,7 +79,7 @@ func historyOf(raw *rawPull) history {
 // If the list is whole and has a single way out, every ancestor that head and tip share lies behind it.
 func (h history) mergeBase(tip, head plan.SHA) (plan.SHA, bool) {
 	switch {
-	case tip == head, h.own[tip], slices.Contains(h.boundary, tip):
+	case tip == head, h.has(tip), slices.Contains(h.boundary, tip):
 		return tip, true
 	case h.complete && len(h.boundary) == 1:
 		return h.boundary[0], true
@@ -62,36 +87,37 @@ func (h history) mergeBase(tip, head plan.SHA) (plan.SHA, bool) {
 	return "", false
 }
 
-// byTip names the answer of a comparison for as long as the tip stands.
-func byTip(tip, head plan.SHA) forkKey {
-	return forkKey{head, "tip " + string(tip)}
-}
+// forkKey names a fork that was found by SHAs alone.
+type forkKey string
 
-// byBoundary names the answer for as long as the head's own commits begin where they do: the nearest of the boundary stays
-// the nearest, however far the base moves on. False if the boundary is not known.
-func (h history) byBoundary(head plan.SHA) (forkKey, bool) {
+// byTip names the answer of a comparison for as long as the tip stands.
+func byTip(tip, head plan.SHA) forkKey { return forkKey("tip " + tip + " " + head) }
+
+// byBoundary names the answer for as long as a head's own commits begin where they do, whatever is pushed on top of them: the nearest of
+// the boundary stays the nearest, however far the base moves on. False if the boundary is not known.
+func (h history) byBoundary() (forkKey, bool) {
 	names := make([]string, len(h.boundary))
 	for i, sha := range h.boundary {
 		names[i] = string(sha)
 	}
-	return forkKey{head, strings.Join(names, " ")}, h.complete && len(h.boundary) > 0
+	return forkKey("boundary " + strings.Join(names, " ")), h.complete && len(h.boundary) > 0
 }
 
 // knownFork gives a fork that was found before.
-func (l *observation) knownFork(h history, tip, head plan.SHA) (fork, bool) {
-	if at, ok := keptForks.get(l.memory, byTip(tip, head)); ok {
+func (l *observation) knownFork(h history, tip plan.SHA) (fork, bool) {
+	if at, ok := keptForks.get(l.memory, byTip(tip, h.head)); ok {
 		return at, true
 	}
-	if k, ok := h.byBoundary(head); ok {
+	if k, ok := h.byBoundary(); ok {
 		return keptForks.get(l.memory, k)
 	}
 	return fork{}, false
 }
 
 // keepFork remembers a fork that was found.
-func (l *observation) keepFork(h history, tip, head plan.SHA, at fork) {
-	keptForks.put(l.memory, byTip(tip, head), at)
-	if k, ok := h.byBoundary(head); ok && slices.Contains(h.boundary, at.base) {
+func (l *observation) keepFork(h history, tip plan.SHA, at fork) {
+	keptForks.put(l.memory, byTip(tip, h.head), at)
+	if k, ok := h.byBoundary(); ok && slices.Contains(h.boundary, at.base) {
 		keptForks.put(l.memory, k, at)
 	}
 }
@@ -110,7 +136,7 @@ func (l *observation) addMergeBases(ctx context.Context, s *plan.Snapshot) error
 			p.MergeBase = base
 			continue
 		}
-		at, ok := l.knownFork(h, tip, p.Head)
+		at, ok := l.knownFork(h, tip)
 		p.MergeBase, p.Crossed = at.base, at.crossed
 		if ok {
 			continue
@@ -130,36 +156,42 @@ func (l *observation) addMergeBases(ctx context.Context, s *plan.Snapshot) error
 	})
 }
 
-// findFork asks GitHub where a head and a tip part.
+// findFork finds out where a head and a tip part, by its own commits if GitHub lists them all.
 //
 // Whatever both have lies behind the boundary of the head's own commits, which the tip has too. So the merge bases are those
 // of the boundary that lie behind no other of it.
 func (l *observation) findFork(ctx context.Context, raw *rawPull, tip plan.SHA) (fork, error) {
-	h, head := l.history(raw), plan.SHA(raw.HeadRefOid)
+	h, err := l.wholeHistory(ctx, raw)
+	if err != nil {
+		return fork{crossed: true}, err
+	}
+	if base, ok := h.mergeBase(tip, h.head); ok {
+		return fork{base: base}, nil
+	}
+	if at, ok := l.knownFork(h, tip); ok {
+		return at, nil
+	}
 	if h.complete && len(h.boundary) == 2 {
 		base, err := l.nearer(ctx, h.boundary[0], h.boundary[1])
 		if err != nil {
 			return fork{crossed: true}, err
 		}
 		if base != "" {
-			l.keepFork(h, tip, head, fork{base: base})
+			l.keepFork(h, tip, fork{base: base})
 			return fork{base: base}, nil
 		}
 	}
-	base, err := l.compare(ctx, tip, head)
+	base, err := l.compare(ctx, tip, h.head)
 	if err != nil {
 		return fork{crossed: true}, err
 	}
 	at := fork{base: base}
 	if base != tip {
-		if h, err = l.wholeHistory(ctx, raw); err != nil {
-			return fork{crossed: true}, err
-		}
 		if at.crossed, err = l.crossed(ctx, h, base); err != nil {
 			return fork{crossed: true}, err
 		}
 	}
-	l.keepFork(h, tip, head, at)
+	l.keepFork(h, tip, at)
 	return at, nil
 }
 
@@ -196,75 +228,84 @@ func (l *observation) crossed(ctx context.Context, h history, base plan.SHA) (bo
 	return false, nil
 }
 
-// historyKey names a head's own commits: as long as there are as many, they are the same.
-type historyKey struct {
-	head  plan.SHA
-	total int
-}
+// maxOwnListed is how many of a pull request's commits GitHub lists at most, and may count no more.
+const maxOwnListed = 250
 
 // history is what is known of a head's own commits, from the page or from before.
 func (l *observation) history(raw *rawPull) history {
 	h := historyOf(raw)
-	if !h.complete {
-		if whole, ok := keptHistories.get(l.memory, historyKey{plan.SHA(raw.HeadRefOid), raw.Commits.TotalCount}); ok {
-			return whole
-		}
+	if h.complete {
+		return h
+	}
+	older, _ := keptHistories.get(l.memory, raw.Number)
+	whole, ok := h.on(older, raw.Commits.TotalCount)
+	if details, kept := keptDetails.get(l.memory, raw.Number); !ok && kept {
+		whole, ok = h.on(historyOf(details), raw.Commits.TotalCount)
+	}
+	if ok {
+		keptHistories.put(l.memory, raw.Number, whole)
+		return whole
 	}
 	return h
 }
 
-// maxCommitPages is how far GitHub lists a pull request's commits: 250 in all.
-const maxCommitPages = 3
+// on completes a history of so many commits by an older one of the same pull request, for a head that was pushed to: down from it, one parent
+// after the other, as many commits as there are own ones are those, wherever the base stands. Where several meet that is no longer so; but the
+// older head's own commits become fewer, never others, so that they are the same for as long as there are as many.
+func (h history) on(older history, total int) (history, bool) {
+	whole := history{head: h.head, own: make(map[plan.SHA]plan.SHA, total), complete: true}
+	at := h.head
+	for len(whole.own) < total && total < maxOwnListed {
+		if older.complete && older.head == at && len(whole.own)+len(older.own) == total {
+			maps.Copy(whole.own, older.own)
+			whole.boundary = older.boundary
+			return whole, true
+		}
+		parent := cmp.Or(h.own[at], older.own[at])
+		if parent == "" || whole.has(at) {
+			break
+		}
+		whole.own[at] = parent
+		at = parent
+	}
+	whole.boundary = []plan.SHA{at}
+	return whole, total > 0 && len(whole.own) == total
+}
 
-// wholeHistory reads a head's own commits, if the page did not show them all. It stays incomplete where GitHub lists no more. A list
+// maxCommitPages is how far GitHub lists a pull request's commits.
+const maxCommitPages = (maxOwnListed + perPage - 1) / perPage
+
+// wholeHistory reads a head's own commits, if they are not all known. It stays incomplete where GitHub lists no more. A list
 // that is shorter than it should be, or of another head, is no answer.
 func (l *observation) wholeHistory(ctx context.Context, raw *rawPull) (history, error) {
 	h := l.history(raw)
 	if h.complete || raw.Commits.TotalCount > maxCommitPages*perPage {
 		return h, nil
 	}
-	var list []*github.RepositoryCommit
+	var commits []lineage
 	opts := &github.ListOptions{PerPage: perPage, Page: 1}
 	for range maxCommitPages {
 		page, resp, err := l.c.rest.PullRequests.ListCommits(ctx, l.repo.Owner, l.repo.Name, raw.Number, opts)
 		if err != nil {
 			return h, wrap(ctx, "list commits", err)
 		}
-		list = append(list, page...)
+		for _, c := range page {
+			one := lineage{sha: plan.SHA(c.GetSHA()), whole: true}
+			for _, parent := range c.Parents {
+				one.parents = append(one.parents, plan.SHA(parent.GetSHA()))
+			}
+			commits = append(commits, one)
+		}
 		if resp.NextPage == 0 {
 			break
 		}
 		opts.Page = resp.NextPage
 	}
-	head := plan.SHA(raw.HeadRefOid)
-	if h = historyOfList(list, head); !h.complete || len(h.own) != raw.Commits.TotalCount {
+	if h = newHistory(h.head, commits, true); !h.complete || len(h.own) != raw.Commits.TotalCount {
 		return h, wrap(ctx, "list commits", transient(wordShortList, nil))
 	}
-	keptHistories.put(l.memory, historyKey{head, raw.Commits.TotalCount}, h)
+	keptHistories.put(l.memory, raw.Number, h)
 	return h, nil
-}
-
-// historyOfList is the history as REST lists it, with every parent.
-func historyOfList(list []*github.RepositoryCommit, head plan.SHA) history {
-	h := history{own: map[plan.SHA]bool{}}
-	for _, c := range list {
-		h.own[plan.SHA(c.GetSHA())] = true
-	}
-	h.complete = h.own[head] && !h.own[""]
-	for _, c := range list {
-		for _, parent := range c.Parents {
-			h.leaveTo(plan.SHA(parent.GetSHA()))
-		}
-	}
-	slices.Sort(h.boundary)
-	return h
-}
-
-// leaveTo notes a parent of an own commit.
-func (h *history) leaveTo(parent plan.SHA) {
-	if !h.own[parent] && !slices.Contains(h.boundary, parent) {
-		h.boundary = append(h.boundary, parent)
-	}
 }
 
 // compare asks GitHub for a merge base. That it finds none is no answer: it may not have the head everywhere yet. The second page is

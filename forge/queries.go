@@ -15,7 +15,7 @@ import (
 const (
 	maxPage    = 100 // pull requests of a page; GitHub's own bound
 	maxFiles   = 100 // files of a pull request within the query; more come by REST
-	maxCommits = 10  // commits of a pull request within the query; more cost a comparison
+	maxCommits = 10  // newest commits of a pull request within the query; more cost a request once, as long as no more are pushed at once
 	maxReviews = 50  // reviews of a page
 	maxChecks  = 100 // statuses and check runs of a page
 	maxLabels  = 100 // GitHub lets an issue carry no more
@@ -93,7 +93,7 @@ fragment detail on PullRequest {
 
 var ownFragment = fmt.Sprintf(`
 fragment own on PullRequest {
-  commits(first: %d) { totalCount nodes { commit { oid parents(first: 2) { totalCount nodes { oid } } } } }
+  commits(last: %d) { totalCount nodes { commit { oid parents(first: 2) { totalCount nodes { oid } } } } }
 }`, maxCommits)
 
 const countFragment = "\nfragment count on PullRequest { commits(first: 1) { totalCount } }"
