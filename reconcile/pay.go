@@ -96,10 +96,11 @@ func heard(err error) bool { return kindOf(err) != "" && kindOf(err) != forge.Tr
 // paid follows a payment.
 func (l *Loop) paid(ctx context.Context, repo plan.Repo, at outbox.Place, o *outbox.Row, now instant) {
 	d := o.Debt
+	_, _, tries := l.ledger.Failed(o) // each may have been done without an answer
 	l.ledger.Paid(at, o, now.Tick)
 	l.ledger.Rested(o, 0, outbox.Nobody)
 	l.ledger.Answered(repo)
-	l.keepPayment(ctx, repo, d, store.Done, string(d.State)+": "+d.Description, now)
+	l.keepPayment(ctx, repo, d, store.Done, string(d.State)+": "+d.Description, store.Tally{More: 1 + tries}, now)
 	l.writeUp() // what waited for it goes on
 	l.retry(repo.Installation, now)
 }
@@ -149,18 +150,19 @@ func (l *Loop) giveUp(ctx context.Context, repo plan.Repo, o *outbox.Row, now in
 	l.ledger.End(outbox.PlaceOf(o.Repo, o.SHA, o.Context), o.Number)
 	d := o.Debt
 	l.ledger.Rested(o, 0, outbox.Nobody)
-	l.keepPayment(ctx, repo, d, store.Refused, wordGaveUp+reasonOf(err), now)
+	l.keepPayment(ctx, repo, d, store.Refused, wordGaveUp+reasonOf(err), store.Tally{}, now)
 	l.log.Error("gave up withdrawing a green status", debtArgs(repo, d, "error", err)...)
 }
 
-// keepPayment deletes the debt and keeps how it ended in the history.
-func (l *Loop) keepPayment(ctx context.Context, repo plan.Repo, d plan.Debt, outcome store.Outcome, reason string, now instant) {
+// keepPayment deletes the debt and keeps how it ended in the history, and how many statuses stand there by now.
+func (l *Loop) keepPayment(ctx context.Context, repo plan.Repo, d plan.Debt, outcome store.Outcome, reason string, tally store.Tally, now instant) {
+	tally.TallyKey = store.TallyKey{SHA: d.SHA, Context: d.Context}
 	l.log.Info("action finished", debtArgs(repo, d, "verb", (plan.SetStatus{}).Verb(), "outcome", outcome, "reason", reason)...)
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
 	_ = l.stored(l.store.Record(ctx, store.Act{ // shown by Ready; a debt that stays in the store is paid once more after a start
 		Repo: repo, At: now.Wall, Verb: (plan.SetStatus{}).Verb(), Pull: d.Subject.Pull, SHA: d.SHA, Reason: reason, Outcome: outcome,
-		Acquit: []int64{d.Number}, Tallies: []store.Tally{{TallyKey: store.TallyKey{SHA: d.SHA, Context: d.Context}}},
+		Acquit: []int64{d.Number}, Tallies: []store.Tally{tally},
 	}))
 }
 

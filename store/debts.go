@@ -125,6 +125,7 @@ type TallyKey struct {
 type Tally struct {
 	TallyKey
 	Count int
+	More  int // so many more than before, if that is known: Count is not read then
 }
 
 // keepTallies keeps the counts that an action left behind. Of one repository there are no more than TalliesKept.
@@ -133,7 +134,11 @@ func keepTallies(ctx context.Context, tx *session, id int64, tallies []Tally, at
 		query, args := `INSERT INTO tallies (repo, sha, context, count, at) VALUES (?, ?, ?, ?, ?)
 		    ON CONFLICT (repo, sha, context) DO UPDATE SET count = excluded.count, at = excluded.at`,
 			[]any{id, string(t.SHA), string(t.Context), t.Count, micros(at)}
-		if t.Count == 0 {
+		switch {
+		case t.More > 0:
+			query = `UPDATE tallies SET count = count + ?, at = ? WHERE repo = ? AND sha = ? AND context = ?`
+			args = []any{t.More, micros(at), id, string(t.SHA), string(t.Context)}
+		case t.Count == 0:
 			query, args = `DELETE FROM tallies WHERE repo = ? AND sha = ? AND context = ?`, args[:3]
 		}
 		if err := tx.run(ctx, query, args...); err != nil {

@@ -142,8 +142,10 @@ func TestTallies(t *testing.T) {
 	record(t, s, store.Act{Tallies: []store.Tally{{TallyKey: a, Count: 1}, {TallyKey: b, Count: 7}}})
 	record(t, s, store.Act{Tallies: []store.Tally{{TallyKey: a, Count: 2}}})
 	same(t, "counted", recall(t, s.Reader, acme, noon).Tallies, map[store.TallyKey]int{a: 2, b: 7})
+	record(t, s, store.Act{Tallies: []store.Tally{{TallyKey: b, More: 2}, {TallyKey: store.TallyKey{SHA: "unknown"}, More: 1}}})
+	same(t, "some more", recall(t, s.Reader, acme, noon).Tallies, map[store.TallyKey]int{a: 2, b: 9})
 	record(t, s, store.Act{Tallies: []store.Tally{{TallyKey: a}, {TallyKey: store.TallyKey{SHA: "unknown"}}}})
-	same(t, "not known any more", recall(t, s.Reader, acme, noon).Tallies, map[store.TallyKey]int{b: 7})
+	same(t, "not known any more", recall(t, s.Reader, acme, noon).Tallies, map[store.TallyKey]int{b: 9})
 }
 
 // Whatever counts they begin with, no more than TalliesKept are kept, and those that were written last.

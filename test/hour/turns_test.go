@@ -40,3 +40,25 @@ func TestRewordingsKeepNoOtherRepositoryWaiting(t *testing.T) {
 		w.unlimited()
 	})
 }
+
+// What was green until a window closed is so again at the next opening, by one request each: how many statuses stand there is known.
+func TestTheNextOpeningCountsNoStatuses(t *testing.T) {
+	const lasts = 20 * time.Minute
+	inBubble(t, organisation{repos: 1, file: func(w *world, _ int) string {
+		return "windows:\n  w:\n" + datesFor(lasts, w.start.Add(10*time.Minute), w.start.Add(50*time.Minute)) + layout + "pull_requests: {settle: 0s, window: status}\n"
+	}}, func(w *world) {
+		w.propose(w.repos[0], 10)
+		stop := w.run()
+		defer stop()
+		for _, at := range []struct{ minute, green int }{{9, 0}, {11, 10}, {29, 0}, {51, 10}, {69, 0}} {
+			time.Sleep(time.Duration(at.minute)*time.Minute - time.Since(w.start))
+			if _, green := w.open(); green != at.green {
+				t.Fatalf("%d are green in minute %d", green, at.minute)
+			}
+		}
+		if n := w.github.Requests()["GET /repos/{owner}/{repo}/commits/{ref}/statuses"]; n > 0 {
+			t.Errorf("statuses were listed %d times", n)
+		}
+		w.unlimited()
+	})
+}
