@@ -41,7 +41,11 @@ type rawClosure struct {
 	UpdatedAt   time.Time
 	HeadRefOid  string
 	BaseRefName string
-	Commits     connection[struct {
+	MergeCommit *struct {
+		Oid     string
+		Parents connection[struct{ Oid string }]
+	}
+	Commits connection[struct {
 		Commit struct {
 			Oid    string
 			Status *rawStatus
@@ -126,9 +130,19 @@ func (l *observation) closedOf(named answers, alias string, number int) (plan.Cl
 	if err != nil || raw == nil || raw.State == "OPEN" || raw.HeadRefOid == "" {
 		return plan.Closure{}, false
 	}
+	l.keepMade(raw)
 	c := plan.Closure{Subject: plan.Subject{Pull: number, Base: plan.Branch(raw.BaseRefName)}, SHA: plan.SHA(raw.HeadRefOid), Merged: raw.Merged}
 	keptOver.put(l.memory, number, closureMemory{c, l.f.now()})
 	return c, true
+}
+
+// keepMade keeps on what a merge of ours came down.
+func (l *observation) keepMade(raw *rawClosure) {
+	if m := raw.MergeCommit; m != nil && len(m.Parents.Nodes) > 0 {
+		if _, ours := keptMade.get(l.memory, plan.SHA(m.Oid)); ours {
+			keptMade.put(l.memory, plan.SHA(m.Oid), plan.SHA(m.Parents.Nodes[0].Oid))
+		}
+	}
 }
 
 func closedQuery(owner, name string, numbers []int) *query {
@@ -137,11 +151,11 @@ func closedQuery(owner, name string, numbers []int) *query {
 	return q
 }
 
-// addClosed asks what became of pull requests. It costs no points.
+// addClosed asks what became of pull requests, and on what those that were merged came down. It costs a list of each.
 func (q *query) addClosed(alias string, numbers []int) {
 	for i, n := range numbers {
 		v := q.let(fmt.Sprintf("%s%d", alias, i), "Int!", n)
-		q.add("%s%d: pullRequest(number: %s) { number state merged headRefOid baseRefName }", alias, i, v)
+		q.add("%s%d: pullRequest(number: %s) { number state merged headRefOid baseRefName mergeCommit { oid parents(first: 1) { nodes { oid } } } }", alias, i, v)
 	}
 }
 

@@ -14,6 +14,8 @@ const (
 	landingAge = 24 * time.Hour
 	// maxLandings is how many commits of one base are looked into at once, and how many are named.
 	maxLandings = 5
+	// maxMade is how many merges of ours between two looks are followed back without a comparison.
+	maxMade = 100
 	// landingWait is how long a comparison is tried again: GitHub does not have a new tip everywhere at once.
 	landingWait = 10 * time.Minute
 )
@@ -61,6 +63,9 @@ func (l *observation) addLandings(ctx context.Context, s *plan.Snapshot) error {
 
 // landingsSince lists what moved a base from where it was seen to its tip, the newest first, our own merges left out.
 func (l *observation) landingsSince(ctx context.Context, seen tipMemory, tip plan.SHA) (landings []plan.Landing, err error) {
+	if l.madeAll(seen.sha, tip) {
+		return nil, nil
+	}
 	whole, err := l.between(ctx, seen.sha, tip)
 	if err != nil {
 		return nil, err
@@ -89,6 +94,22 @@ func (l *observation) landingsSince(ctx context.Context, seen tipMemory, tip pla
 		landings = append(landings, unknown)
 	}
 	return landings, nil
+}
+
+// madeAll reports whether merges of ours are known to be all that brought a base from one tip to another: what became of them is asked for
+// anyway (Ask.Merged), and says on what each came down.
+func (l *observation) madeAll(from, to plan.SHA) bool {
+	for range maxMade {
+		if to == from {
+			return true
+		}
+		parent, ours := keptMade.get(l.memory, to)
+		if !ours || parent == "" {
+			return false
+		}
+		to = parent
+	}
+	return false
 }
 
 // firstParents is the line of commits that a branch went, the newest first, and whether it was seen back to its start.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -108,5 +109,32 @@ func TestCameLater(t *testing.T) {
 	look(landingWait)
 	if got := look(time.Minute); len(got) != 1 || got[0].SHA != first {
 		t.Errorf("hidden for long: %+v", got)
+	}
+}
+
+// What only our own merges brought is known without a comparison; what came between them is named all the same.
+func TestOurOwnMergesAreNotCompared(t *testing.T) {
+	for _, method := range []standin.Method{standin.Merge, standin.Squash} {
+		w := newWorld(t, nil)
+		pulls := []int{w.open("a", "apps/a"), w.open("b", "apps/b"), w.open("c", "apps/c"), w.open("d", "apps/d")}
+		w.look(Ask{At: time.Now()})
+		merge := func(numbers ...int) (plan.Snapshot, int) {
+			for _, n := range numbers {
+				p, err := w.r.Pull(n)
+				w.must(err)
+				_, err = w.forge.Merge(t.Context(), w.repo, plan.Merge{Pin: plan.Pin{SHA: plan.SHA(p.HeadSHA)}, Pull: n, Base: "main", Method: config.Method(method)})
+				w.must(err)
+			}
+			s, sent := w.look(Ask{At: time.Now(), Merged: numbers})
+			return s, sent["GET /repos/{owner}/{repo}/compare/{basehead}"]
+		}
+		if s, compared := merge(pulls[:2]...); len(s.Bases["main"].Landings) > 0 || compared > 0 {
+			t.Errorf("%s: %+v came, by %d comparisons", method, s.Bases["main"].Landings, compared)
+		}
+		sha, err := w.r.Commit("main", standin.Change{By: "mallory", Write: map[string]string{"apps/e": "e"}})
+		w.must(err)
+		if s, _ := merge(pulls[2:]...); len(s.Bases["main"].Landings) != 1 || s.Bases["main"].Landings[0].SHA != plan.SHA(sha) {
+			t.Errorf("%s: beside our merges came %+v", method, s.Bases["main"].Landings)
+		}
 	}
 }

@@ -53,7 +53,7 @@ var (
 	keptBots     = kind[plan.Login, bot]{name: "bots", note: true}           // of all repositories alike
 	keptUnknown  = kind[int, unknown]{name: "unknown", note: true}
 	keptTips     = kind[plan.Branch, tipMemory]{name: "tips", note: true}
-	keptMade     = kind[plan.SHA, struct{}]{name: "made", note: true} // commits of our own merges
+	keptMade     = kind[plan.SHA, plan.SHA]{name: "made", note: true} // commits of our own merges, each with its first parent; "": that is not known
 	keptOver     = kind[int, closureMemory]{name: "over", note: true}
 	keptParts    = kind[partKey, part]{name: "parts", note: true}  // that could not be read
 	keptTurns    = kind[partKey, int64]{name: "turns", note: true} // when parts were asked about last, counted in turn

@@ -50,7 +50,7 @@ func (f *Forge) Merge(ctx context.Context, repo plan.Repo, m plan.Merge) (plan.S
 	r, _, err := c.rest.PullRequests.Merge(ctx, repo.Owner, repo.Name, m.Pull, "",
 		&github.PullRequestOptions{SHA: string(m.SHA), MergeMethod: string(m.Method)})
 	if err == nil && r.GetMerged() && r.GetSHA() != "" {
-		keptMade.put(f.memory.of(repo), plan.SHA(r.GetSHA()), struct{}{})
+		keptMade.put(f.memory.of(repo), plan.SHA(r.GetSHA()), "")
 		return plan.SHA(r.GetSHA()), nil
 	}
 	if err == nil { // GitHub did not say no, so it may be done: an answer that was cut off looks like this
@@ -62,7 +62,7 @@ func (f *Forge) Merge(ctx context.Context, repo plan.Repo, m plan.Merge) (plan.S
 			return "", wrap(ctx, op, where)
 		}
 		if sha != "" {
-			keptMade.put(f.memory.of(repo), sha, struct{}{}) // by us, or by somebody who was quicker while it might be
+			keptMade.put(f.memory.of(repo), sha, "") // by us, or by somebody who was quicker while it might be
 			return sha, wrap(ctx, op, &Error{Kind: AlreadyMerged, Reason: wordMerged, Err: err})
 		}
 	}
