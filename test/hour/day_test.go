@@ -108,8 +108,8 @@ func (d *dayOf) live() {
 		if testing.Verbose() && at.Truncate(d.every()) != last {
 			last = at.Truncate(d.every())
 			took, still := d.waited()
-			d.t.Logf("%8s %5d events, %d requests, %d points and %d requests left; %s p50, %s p99, %d wait, %v %v", at.Round(time.Second), d.events, d.requests(),
-				d.github.Left("acme", graphQL), d.github.Left("acme", "core"), quantile(took, 0.5), quantile(took, 0.99), still, d.loop.Census(), d.github.Requests())
+			d.t.Logf("%8s %5d events, %d requests, %d points and %d requests left; %s p50, %s p99, %d wait, %v; %s", at.Round(time.Second), d.events, d.requests(),
+				d.github.Left("acme", graphQL), d.github.Left("acme", "core"), quantile(took, 0.5), quantile(took, 0.99), still, d.loop.Census(), d.caused())
 		}
 		many := d.burst()
 		d.events += many

@@ -2,6 +2,7 @@ package hour
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
@@ -10,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -22,6 +24,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/internal/standin"
@@ -63,6 +66,7 @@ type world struct {
 	looks  []time.Time
 	spent  int // points of queries
 	sent   int
+	causes map[string]int // requests by what they were sent for and what they asked
 	faults faults
 	people people
 	tamper func(path string, body []byte) []byte // changes what GitHub answers, before the service reads it; nil: nothing does
@@ -108,7 +112,7 @@ func inBubble(t *testing.T, o organisation, f func(w *world)) {
 }
 
 func newWorld(t *testing.T, o organisation) *world {
-	w := &world{t: t, start: time.Now().UTC(), people: people{waits: map[string][]time.Time{}}}
+	w := &world{t: t, start: time.Now().UTC(), people: people{waits: map[string][]time.Time{}}, causes: map[string]int{}}
 	key, _ := keys()
 	w.limits = standin.GitHubLimits
 	if o.free {
@@ -251,6 +255,7 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	w.mu.Lock()
 	w.sent++
+	w.causes[causeOf(r)]++
 	bad := w.faults.next(w.sent)
 	if strings.HasSuffix(r.URL.Path, graphQL) {
 		w.looks = append(w.looks, time.Now())
@@ -362,6 +367,35 @@ func (w *world) requests() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.sent
+}
+
+// causeOf is what a request was sent for, and what it asks.
+func causeOf(r *http.Request) string {
+	class := map[budget.Class]string{
+		budget.Resync: "resync", budget.Event: "event", budget.Doubt: "doubt", budget.Opening: "opening", budget.Debt: "debt",
+	}[budget.ClassOf(r.Context())]
+	words := strings.Split(strings.Trim(strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/api"), "/v3"), "/"), "/")
+	if words[0] == "repos" && len(words) > 3 {
+		words = words[3:]
+	}
+	if len(words) > 2 { // pulls/N/merge
+		words = []string{words[0], words[len(words)-1]}
+	} else {
+		words = words[:1]
+	}
+	return class + " " + r.Method + " " + strings.Join(words, "/*/")
+}
+
+// caused says what was sent since it was asked the last time, the most first.
+func (w *world) caused() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	lines := make([]string, 0, len(w.causes))
+	for _, cause := range slices.SortedFunc(maps.Keys(w.causes), func(a, b string) int { return cmp.Or(w.causes[b]-w.causes[a], strings.Compare(a, b)) }) {
+		lines = append(lines, fmt.Sprintf("%d %s", w.causes[cause], cause))
+	}
+	clear(w.causes)
+	return strings.Join(lines, ", ")
 }
 
 // unlimited sees that GitHub refused nothing that could have been foreseen.
