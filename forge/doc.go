@@ -8,7 +8,8 @@
 // (plan's Pull.Read), and read again by number where something shows that they have changed, or where the caller asks for them
 // (details.go). So a snapshot is always whole, and a part of it may be older than the rest: who releases something compares both. What
 // GraphQL lacks costs a request more, and is remembered by names that never change their meaning: the old names of renames by merge base
-// and head, policies by blob, merge bases by tip and head. The rules of a base are the only thing remembered by time. All of it is one
+// and head, policies by blob, merge bases by tip and head, the commits of a long pull request by its newest head, from which those of the next one
+// follow. The rules of a base are the only thing remembered by time. All of it is one
 // memory for each repository, bounded by bytes (memory.go).
 //
 // After a push to a base one comparison of its old tip with its new one says what of that still holds (moves.go): which details, which

@@ -260,7 +260,7 @@ func TestMergeBases(t *testing.T) {
 		"more commits than shown":  {many(3, node(2, 900)), 0, listOf(950, 900), false},
 		"more, and criss-cross":    {many(3, node(2, 900)), 0, listOf(950, 800), true},
 		"more, listed in part":     {many(4, node(2, 900)), -1, listOf(950, 900), true},
-		"more than are listed":     {many(301, node(2, 900)), 0, "", true},
+		"more than are listed":     {many(251, node(2, 900)), 0, "", true},
 		"more, but on the tip":     {many(30, node(2, tipSHA)), tipSHA, "", false},
 		"the head is not among":    {many(1, node(2, 900)), -1, "[]", true},
 		"no commits":               {many(0), -1, "[]", true},

@@ -228,7 +228,7 @@ func (l *observation) crossed(ctx context.Context, h history, base plan.SHA) (bo
 	return false, nil
 }
 
-// maxOwnListed is how many of a pull request's commits GitHub lists at most, and may count no more.
+// maxOwnListed is how many of a pull request's commits GitHub lists at most. It may count no more.
 const maxOwnListed = 250
 
 // history is what is known of a head's own commits, from the page or from before.
@@ -255,21 +255,21 @@ func (l *observation) history(raw *rawPull) history {
 func (h history) on(older history, total int) (history, bool) {
 	whole := history{head: h.head, own: make(map[plan.SHA]plan.SHA, total), complete: true}
 	at := h.head
-	for len(whole.own) < total && total < maxOwnListed {
+	for len(whole.own) < total {
 		if older.complete && older.head == at && len(whole.own)+len(older.own) == total {
 			maps.Copy(whole.own, older.own)
 			whole.boundary = older.boundary
 			return whole, true
 		}
 		parent := cmp.Or(h.own[at], older.own[at])
-		if parent == "" || whole.has(at) {
-			break
+		if parent == "" || whole.has(at) || total >= maxOwnListed {
+			return h, false
 		}
 		whole.own[at] = parent
 		at = parent
 	}
 	whole.boundary = []plan.SHA{at}
-	return whole, total > 0 && len(whole.own) == total
+	return whole, total > 0
 }
 
 // maxCommitPages is how far GitHub lists a pull request's commits.
@@ -279,7 +279,7 @@ const maxCommitPages = (maxOwnListed + perPage - 1) / perPage
 // that is shorter than it should be, or of another head, is no answer.
 func (l *observation) wholeHistory(ctx context.Context, raw *rawPull) (history, error) {
 	h := l.history(raw)
-	if h.complete || raw.Commits.TotalCount > maxCommitPages*perPage {
+	if h.complete || raw.Commits.TotalCount > maxOwnListed {
 		return h, nil
 	}
 	var commits []lineage

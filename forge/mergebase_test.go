@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,6 +49,42 @@ func TestAPushOnManyCommitsIsNotListedAgain(t *testing.T) {
 	look("more at once than a page shows", 1)
 	push(1)
 	look("pushed to once more", 0)
+}
+
+// As many commits as GitHub lists are listed once.
+func TestAsManyCommitsAsAreListed(t *testing.T) {
+	p := pullPart(1)
+	p["commits"] = obj{"totalCount": maxOwnListed, "nodes": []any{}}
+	hub := &fake{t: t}
+	hub.say = func(r *http.Request, body string) answerOf {
+		switch {
+		case operation(body) == "objects":
+			return repoAnswer(obj{"o0": obj{"__typename": "Blob"}})
+		case r.URL.Path != "/repos/acme/fleet/pulls/1/commits":
+			return sayRepo(repoPart(p))(r, body)
+		}
+		page, _ := strconv.Atoi(r.URL.Query().Get("page"))
+		list := []string{}
+		for n := (page-1)*perPage + 1; n <= min(page*perPage, maxOwnListed); n++ { // the last leaves to 251
+			list = append(list, fmt.Sprintf(`{"sha":%q,"parents":[{"sha":%q}]}`, sha(n), sha(n+1)))
+		}
+		a := answerOf{code: 200, body: "[" + strings.Join(list, ",") + "]"}
+		if page < maxCommitPages {
+			a.header = map[string]string{"Link": fmt.Sprintf(`<https://api.github.com/x?page=%d>; rel="next"`, page+1)}
+		}
+		return a
+	}
+	f := hub.forge(nil)
+	for look, want := range []int{maxCommitPages, 0} {
+		hub.took()
+		s := observe(t, f, Ask{})
+		if base := s.Pulls[0].MergeBase; base != plan.SHA(sha(maxOwnListed+1)) {
+			t.Errorf("look %d: merge base %q, %+v", look, base, s.Pulls[0].Unread)
+		}
+		if n := len(slices.DeleteFunc(hub.took(), func(sent string) bool { return !strings.Contains(sent, "commits") })); n != want {
+			t.Errorf("look %d: listed by %d requests", look, n)
+		}
+	}
 }
 
 // Whatever people push, merge and rewrite: what completes a head's own commits by older ones is what git has.

@@ -136,7 +136,7 @@
 //   - kill -9 between success and merge: the success stands until the next start, and for [unitMost] at most if that comes sooner: it is taken back from the
 //     ledger then, without a look. A look comes before that, as the due row was not moved, and merges.
 //   - kill -9 between a merge and the record that its debt ends as its window does: pending is written on the head that was merged, a minute later. It releases nothing.
-//   - kill -9 between a payment and its record: it is paid once more.
+//   - kill -9 between a payment and its record: it is paid once more, and one status is counted too few. [plan.MaxStatuses] leaves a hundred.
 //   - A success is on its way as it falls due: its payment waits for it, never the other way round. One that reaches GitHub after we
 //     ceased to wait for its answer is followed by its payment; GitHub ends such requests long before we do.
 //   - Two repositories of one installation want the last success for which there is room: it is promised to one, and the other is looked at again.
