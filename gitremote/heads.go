@@ -95,9 +95,9 @@ func (r *Repo) DefaultBranch() plan.Branch {
 
 // Origin is the URL of a clone's remote origin, with whatever credentials stand in it; "": it has none.
 func (r *Repo) Origin() string {
-	base, rest, longest := "", r.settings.origin, -1
-	for to, instead := range r.settings.insteadOf {
-		if after, ok := strings.CutPrefix(r.settings.origin, instead); ok && len(instead) > longest {
+	base, rest, longest := "", r.origin, -1
+	for to, instead := range r.insteadOf {
+		if after, ok := strings.CutPrefix(r.origin, instead); ok && len(instead) > longest {
 			base, rest, longest = to, after, len(instead)
 		}
 	}

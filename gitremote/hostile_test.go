@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,7 +63,7 @@ func (p *packed) put(kind plumbing.ObjectType, content []byte) plumbing.Hash {
 
 // upon adds what begins as another object does, and ends so: by a delta upon that one.
 func (p *packed) upon(base plumbing.Hash, kind plumbing.ObjectType, was []byte, keep int, end string) (plumbing.Hash, []byte) {
-	is := append(was[:keep:keep], end...)
+	is := slices.Concat(was[:keep], []byte(end))
 	delta := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(len(was))), uint64(len(is)))
 	for at := 0; at < keep; at += 0xffff {
 		n := min(keep-at, 0xffff)
@@ -94,7 +95,7 @@ func (p *packed) commit(tree plumbing.Hash, parents ...plumbing.Hash) plumbing.H
 // pack is all of them as a pack.
 func (p *packed) pack() []byte {
 	head := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), uint32(len(p.at)))
-	all := append(head, p.data.Bytes()...)
+	all := slices.Concat(head, p.data.Bytes())
 	sum := sha1.Sum(all)
 	return append(all, sum[:]...)
 }

@@ -500,6 +500,15 @@ func (w *walk) depends(c *Cluster) {
 	}
 }
 
+// linked notes where a .sourceignore that is a link may leave some of these files out.
+func (w *walk) linked(files []string) {
+	for _, file := range files {
+		if link := w.tree.listed(path.Dir(file)).link; link != "" && w.tree.ignores(path.Dir(file)) {
+			w.tree.problem(Place{link, 1}, wordLinked)
+		}
+	}
+}
+
 // chart finds the files of this repository that a HelmRelease has by one of its origins: a directory of a GitRepository with the charts that it depends on
 // and the values files, or a whole artifact. They are read by the entry point that applies the release, or as of the branch that they come from.
 func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*generator) {
@@ -543,11 +552,7 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 		if unknown && (len(files) > 0 || name[0] == ".") {
 			w.unsure(c, e.Kustomization, Problem{Place: release.Place, Text: wordNoSource(r)})
 		}
-		for _, file := range files {
-			if link := w.tree.listed(path.Dir(file)).link; link != "" && w.tree.ignores(path.Dir(file)) {
-				w.tree.problem(Place{link, 1}, wordLinked)
-			}
-		}
+		w.linked(files)
 		if release.made.files = append(release.made.files, files...); w.spent(len(files)+len(name)>>4, 0) {
 			return
 		}

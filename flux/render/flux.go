@@ -189,12 +189,7 @@ func (in drawing) cluster(c graph.Cluster) (fluxView, error) {
 			v.Windowed = append(v.Windowed, in.windowed(c, v.Live, b, len(byBranch) > 1))
 		}
 	}
-	byID := map[string]*graph.Kustomization{}
-	for _, k := range c.Kustomizations {
-		if byID[id(k)] == nil {
-			byID[id(k)] = k
-		}
-	}
+	byID := firstByID(c.Kustomizations)
 	for _, k := range c.Kustomizations {
 		if err := in.charge(k.File, 1, 1, 0); err != nil {
 			return v, err
@@ -220,6 +215,17 @@ func (in drawing) cluster(c graph.Cluster) (fluxView, error) {
 		v.Live.Branch = ""
 	}
 	return v, nil
+}
+
+// firstByID is the first Flux Kustomization of each name.
+func firstByID(all []*graph.Kustomization) map[string]*graph.Kustomization {
+	out := map[string]*graph.Kustomization{}
+	for _, k := range all {
+		if out[id(k)] == nil {
+			out[id(k)] = k
+		}
+	}
+	return out
 }
 
 // live is the source of the live side: the root's own where it has one that the tree shows.
