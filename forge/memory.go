@@ -36,7 +36,7 @@ var (
 	keptLists        = kind[listKey, fileList]{name: "lists"} // of files, with the old names of renames
 	keptPaths        = kind[plan.Branch, pathSet]{name: "paths"}
 	keptForks        = kind[forkKey, fork]{name: "forks"}
-	keptHistories    = kind[int, history]{name: "histories"} // of own commits, where a page does not show them all
+	keptHistories    = kind[ownKey, history]{name: "histories"} // of own commits, where a page does not show them all
 	keptFirstParents = kind[plan.SHA, firstParent]{name: "first parents"}
 	keptAncestries   = kind[ancestryKey, ancestry]{name: "ancestries"}
 	keptOldest       = kind[plan.SHA, plan.SHA]{name: "oldest"} // the oldest commit of a line that is known to descend from a tip

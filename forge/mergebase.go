@@ -231,19 +231,27 @@ func (l *observation) crossed(ctx context.Context, h history, base plan.SHA) (bo
 // maxOwnListed is how many of a pull request's commits GitHub lists at most. It may count no more.
 const maxOwnListed = 250
 
+// ownKey names the own commits of a pull request, as of the base that does not have them.
+type ownKey struct {
+	number int
+	base   string
+}
+
+func ownKeyOf(raw *rawPull) ownKey { return ownKey{raw.Number, raw.BaseRefName} }
+
 // history is what is known of a head's own commits, from the page or from before.
 func (l *observation) history(raw *rawPull) history {
 	h := historyOf(raw)
 	if h.complete {
 		return h
 	}
-	older, _ := keptHistories.get(l.memory, raw.Number)
+	older, _ := keptHistories.get(l.memory, ownKeyOf(raw))
 	whole, ok := h.on(older, raw.Commits.TotalCount)
-	if details, kept := keptDetails.get(l.memory, raw.Number); !ok && kept {
+	if details, kept := keptDetails.get(l.memory, raw.Number); !ok && kept && details.BaseRefName == raw.BaseRefName {
 		whole, ok = h.on(historyOf(details), raw.Commits.TotalCount)
 	}
 	if ok {
-		keptHistories.put(l.memory, raw.Number, whole)
+		keptHistories.put(l.memory, ownKeyOf(raw), whole)
 		return whole
 	}
 	return h
@@ -304,7 +312,7 @@ func (l *observation) wholeHistory(ctx context.Context, raw *rawPull) (history, 
 	if h = newHistory(h.head, commits, true); !h.complete || len(h.own) != raw.Commits.TotalCount {
 		return h, wrap(ctx, "list commits", transient(wordShortList, nil))
 	}
-	keptHistories.put(l.memory, raw.Number, h)
+	keptHistories.put(l.memory, ownKeyOf(raw), h)
 	return h, nil
 }
 

@@ -51,6 +51,22 @@ func TestAPushOnManyCommitsIsNotListedAgain(t *testing.T) {
 	look("pushed to once more", 0)
 }
 
+// Own commits are those of one base: where a pull request is retargeted, there may be as many others.
+func TestOwnCommitsOfAnotherBase(t *testing.T) {
+	w := newWorld(t, nil)
+	l := w.forge.newObservation(w.repo, Ask{})
+	raw, head := &rawPull{}, plan.SHA(sha(9))
+	raw.Number, raw.HeadRefOid, raw.BaseRefName, raw.Commits.TotalCount = 1, string(head), "main", 2
+	older := newHistory(head, []lineage{{head, []plan.SHA{"a", "b"}, true}, {"b", []plan.SHA{"c"}, true}}, true)
+	keptHistories.put(l.memory, ownKey{1, "main"}, older)
+	if h := l.history(raw); !h.complete {
+		t.Error("what is known for its base is not")
+	}
+	if raw.BaseRefName = "side"; l.history(raw).complete {
+		t.Error("what was known for another base is taken for this one's")
+	}
+}
+
 // As many commits as GitHub lists are listed once.
 func TestAsManyCommitsAsAreListed(t *testing.T) {
 	p := pullPart(1)
