@@ -14,8 +14,8 @@ import (
 // that lets us pass, also not one of a pull request that was retargeted meanwhile (docs/adr/0023). So it is told, and what it demands of a
 // merge is kept by who decides.
 //
-// GitHub says it of one ruleset at a time, so it is asked seldom: of those that bind us, twelve resyncs later. One that could not be read is taken to stand as it
-// was known to; one that never was, to bind us, and then GitHub refuses what it demands.
+// GitHub says it of one ruleset at a time, so it is asked seldom: at the first resync, and of those that bind us twelve resyncs later. One that could not be read is taken
+// to stand as it was known to; one that never was, to bind us, and then GitHub refuses what it demands.
 
 // ruleset is what one ruleset demands of a merge into a branch.
 type ruleset struct {
@@ -93,10 +93,13 @@ func (s *ruleset) others(kind string) {
 // mergeMethods is how many ways to merge there are.
 const mergeMethods = 3
 
-// addBypasses adds what the rulesets of some bases, as they were read just now, say of our App.
+// addBypasses adds what the rulesets of some bases, as they were read just now, say of our App. They are asked where the caller wants it.
 func (l *observation) addBypasses(ctx context.Context, names []plan.Branch, known []rules, read []int) error {
 	var unknown []int64
 	for _, i := range read {
+		if !l.ask.Rulesets {
+			break
+		}
 		for _, s := range known[i].sets {
 			b, ok := keptBypasses.get(l.memory, s.id)
 			fresh := ok && !b.open && l.f.now().Before(b.until) // of one that lets us pass it is to be seen soon that it no longer does

@@ -55,16 +55,19 @@ func TestBypass(t *testing.T) {
 			for i := range c.want {
 				c.want[i].Name = "main"
 			}
-			s, _ := w.look(Ask{})
+			s, _ := w.look(Ask{Rulesets: true})
 			if d := cmp.Diff(c.want, s.Bases["main"].Bypassed); d != "" || !s.Bases["main"].Rules {
 				t.Errorf("rules %v, bypassed (-want +got):\n%s", s.Bases["main"].Rules, d)
 			}
-			if _, sent := w.look(Ask{Rules: true}); sent[getRuleset] != len(c.want) {
+			if s, sent := w.look(Ask{Rules: true}); sent[getRuleset] != 0 || cmp.Diff(c.want, s.Bases["main"].Bypassed) != "" {
+				t.Errorf("nobody asked, and it is %+v after %v", s.Bases["main"].Bypassed, sent)
+			}
+			if _, sent := w.look(Ask{Rules: true, Rulesets: true}); sent[getRuleset] != len(c.want) {
 				t.Errorf("rules that are read anew ask of more than what lets us pass: %v", sent)
 			}
 			rules.Bypass = nil
 			w.r.Protect("main", rules)
-			if s, _ := w.look(Ask{Rules: true}); len(s.Bases["main"].Bypassed) > 0 {
+			if s, _ := w.look(Ask{Rules: true, Rulesets: true}); len(s.Bases["main"].Bypassed) > 0 {
 				t.Errorf("it is not seen that it binds us now: %+v", s.Bases["main"].Bypassed)
 			}
 		})
@@ -82,13 +85,13 @@ func TestBypassUnread(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, nil)
 			w.r.Protect("main", passed())
-			w.look(Ask{})
+			w.look(Ask{Rulesets: true})
 			r, _ := keptRules.get(w.forge.memory.of(w.repo), "main")
 			fault.Body = strings.ReplaceAll(fault.Body, "ID", fmt.Sprint(r.sets[0].id))
 			fault.Path, fault.Method = "/repos/{owner}/{repo}/rulesets/{ruleset_id}", "GET"
 			w.hub.Fault(fault)
 			w.forge.now = func() time.Time { return time.Now().Add(2 * rulesTTL) }
-			s, _ := w.look(Ask{Rules: true})
+			s, _ := w.look(Ask{Rules: true, Rulesets: true})
 			if b := s.Bases["main"]; len(b.Bypassed) == 0 != (name == "silent") || !b.Rules {
 				t.Errorf("%+v", b)
 			}
@@ -101,7 +104,7 @@ func TestBypassLimited(t *testing.T) {
 	w := newWorld(t, nil)
 	w.r.Protect("main", passed())
 	w.hub.Fault(standin.Fault{Method: "GET", Path: "/repos/{owner}/{repo}/rulesets/{ruleset_id}", Status: http.StatusForbidden, Body: `{"message":"You have exceeded a secondary rate limit."}`})
-	if _, err := w.forge.Observe(t.Context(), w.repo, Ask{}); kindOf(err) != Limited {
+	if _, err := w.forge.Observe(t.Context(), w.repo, Ask{Rulesets: true}); kindOf(err) != Limited {
 		t.Fatalf("%v", err)
 	}
 	if _, known := keptRules.get(w.forge.memory.of(w.repo), "main"); known {

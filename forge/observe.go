@@ -18,9 +18,11 @@ type Ask struct {
 	At     time.Time    // the snapshot's instant; zero: just before the first read
 	Groups []plan.Group // merge groups that wait for our answer: Base, BaseSHA and Head are read
 	Rules  bool         // read the rules of every base anew
-	Roster plan.Roster  // the newest that could be read, for while the file cannot be
-	Merged []int        // that we merged since the last look, at most MaxPulls: what became of them is read with the first page
-	Debts  []plan.Debt  // whose pull requests are looked up where they are not open
+	// Rulesets asks of each ruleset of what is read anew whether it lets our App pass, where that is not known or was long ago: a request each.
+	Rulesets bool
+	Roster   plan.Roster // the newest that could be read, for while the file cannot be
+	Merged   []int       // that we merged since the last look, at most MaxPulls: what became of them is read with the first page
+	Debts    []plan.Debt // whose pull requests are looked up where they are not open
 	// Forgotten asks for our statuses on what pull requests left behind that were closed, merged, retargeted or pushed to since an instant of
 	// GitHub's clock; zero: as far back as that is read.
 	Forgotten bool

@@ -23,7 +23,7 @@ func (k *look) wholeAsk() forge.Ask {
 	k.loop.mu.Lock()
 	defer k.loop.mu.Unlock()
 	e := k.entry
-	ask := forge.Ask{Rules: k.rules, Merged: e.merged[:min(len(e.merged), forge.MaxPulls)]}
+	ask := forge.Ask{Rules: k.rules, Rulesets: k.rules && e.bases != nil, Merged: e.merged[:min(len(e.merged), forge.MaxPulls)]}
 	ask.Full = e.attention.full(k.loop.now().Wall, k.rules || e.events.whole > e.answered || e.began == budget.Opening)
 	for _, a := range e.events.arrivals {
 		ask.Full = append(ask.Full, a.pull)

@@ -108,7 +108,7 @@ func remembered(ctx context.Context, f *forge.Forge, r *store.Reader, repo plan.
 	if err != nil {
 		return plan.Snapshot{}, err
 	}
-	snapshot, err := f.Observe(ctx, repo, forge.Ask{Groups: memory.Groups, Rules: true, Roster: memory.Roster})
+	snapshot, err := f.Observe(ctx, repo, forge.Ask{Groups: memory.Groups, Rules: true, Rulesets: true, Roster: memory.Roster})
 	if err != nil {
 		return plan.Snapshot{}, err
 	}
