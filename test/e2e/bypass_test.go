@@ -7,23 +7,23 @@ import (
 	"github.com/sluicegate/sluice/internal/standin"
 )
 
-// TestBypassedRuleset: a ruleset lets our App pass and requires a review. GitHub would merge without one; sluice does not, and says what is wrong.
+// TestBypassedRuleset: a ruleset lets our App pass and requires signatures. GitHub would merge without; sluice does not, says what is wrong, and goes on once
+// it is taken off the list.
 func TestBypassedRuleset(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, rules(openForYears))
-	w.repo.Protect("main", standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/main", App: app}}, Reviews: 1, Bypass: []string{"sluice"}})
-	w.repo.SetPermission("bob", standin.Write)
+	set := standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/main", App: app}}, Other: []standin.Rule{{Type: "required_signatures"}}, Bypass: []string{"sluice"}}
+	w.repo.Protect("main", set)
 	w.serve("SLUICE_RESYNC=1s")
 	w.eventually("the ruleset was asked, at a resync", func() bool { return w.github.Requests()["GET /repos/{owner}/{repo}/rulesets/{ruleset_id}"] > 0 })
 	n := w.open("a", "apps/a-rt/x")
-	w.hasStatus(n, "pending: waiting: 0 of 1 approvals")
+	w.hasStatus(n, "pending: waiting: sluice cannot check required signatures of the ruleset main: take sluice off its bypass list")
 	stdout, _, _ := w.run("plan", "acme/fleet")
-	if want := "the ruleset main lets sluice bypass reviews and sluice/main: take sluice off its bypass list"; !strings.Contains(stdout, want) {
+	if want := "the ruleset main lets sluice bypass required signatures and sluice/main: take sluice off its bypass list"; !strings.Contains(stdout, want) {
 		t.Errorf("plan says\n%s", stdout)
 	}
-	if err := w.repo.Review(n, "bob", standin.Approved); err != nil {
-		t.Fatal(err)
-	}
+	set.Bypass = nil
+	w.repo.Protect("main", set)
 	w.merged(n)
 }
 
