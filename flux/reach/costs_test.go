@@ -7,7 +7,6 @@ import (
 
 	"github.com/sluicegate/sluice/flux/graph"
 	"github.com/sluicegate/sluice/internal/fluxtrees"
-	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/meter"
 )
 
@@ -23,9 +22,6 @@ func crowd(readers int) string {
 
 // TestManyReaders: what a file needs is summed up once, however many read it and however often it is asked.
 func TestManyReaders(t *testing.T) {
-	if race.Enabled {
-		t.Skip("the race detector allocates, too")
-	}
 	p := parse(t, file)
 	g := New(p, clusters(t, p, crowd(400)))
 	if got := needs(g, "apps/crowd/x.yaml"); got != "[@rw/a] apps/crowd/x.yaml ← apps/crowd (rw/a) and 399 more" {
