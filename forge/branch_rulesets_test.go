@@ -91,9 +91,9 @@ func TestRulesetsAreToldWithALook(t *testing.T) {
 	}
 }
 
-// TestUnlockedBranches: a branch that no ruleset gives the second lock is told from one that has it, or may have it. To restrict who may update it is not
+// TestUnguardedBranches: a branch that no ruleset gives the second lock is told from one that has it, or may have it. To restrict who may update it is not
 // enough: our App may, and GitHub merges what was retargeted.
-func TestUnlockedBranches(t *testing.T) {
+func TestUnguardedBranches(t *testing.T) {
 	w := newWindowed(t, "none", "rw/1", "rw/2", "rw/3", "rw/4", "rw/new")
 	for _, name := range []string{"rw/1", "rw/2", "rw/3", "rw/4"} {
 		w.put(name, w.r.Tip("main"))
@@ -104,8 +104,8 @@ func TestUnlockedBranches(t *testing.T) {
 	w.r.Protect("rw/4", standin.Rules{Classic: true, Restrict: true})
 	s, _ := w.look(Ask{})
 	for i, want := range []bool{true, true, false, false, false} {
-		if b := s.Branches[i]; b.Unlocked != want {
-			t.Errorf("%s: unlocked %v", b.Name, b.Unlocked)
+		if b := s.Branches[i]; b.Unguarded != want {
+			t.Errorf("%s: unguarded %v", b.Name, b.Unguarded)
 		}
 	}
 }

@@ -364,7 +364,7 @@ func (t *tracker) addTips(context.Context) error {
 			continue
 		}
 		b.Tip = plan.SHA(raw.Target.Oid)
-		b.Unlocked = t.windowed.rulesets[b.Name].open && raw.RefUpdateRule == nil // what protection demands of others is not shown
+		b.Unguarded = t.windowed.rulesets[b.Name].open && raw.RefUpdateRule == nil // what protection demands of others is not shown
 		if raw.RefUpdateRule != nil {
 			b.Demands = b.Demands || slices.ContainsFunc(raw.RefUpdateRule.RequiredStatusCheckContexts, func(c string) bool {
 				return unlocks(b.Name, c)

@@ -51,7 +51,7 @@ type WindowedBranch struct {
 	Reach int
 	// Demands reports whether rules let us move the branch only to a commit whose PromoteContextFor(Name) is green.
 	Demands      bool
-	Unlocked     bool        // all of its rules were read, and none requires PromoteContextFor(Name)
+	Unguarded    bool        // all of its rules were read, and none requires PromoteContextFor(Name)
 	CaseConflict Branch      // another branch whose name differs from this one's in case alone; "": none
 	Reports      []Report    // what Flux said of the commits that this branch stood at lately
 	Moved        *MoveRecord // our last move of it, from the store; nil: none is known

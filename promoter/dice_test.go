@@ -153,7 +153,7 @@ func (d dice) statuses(s plan.Snapshot, context plan.Context) []plan.Status {
 
 // tracked is a branch somewhere on its source's line, or not, and now and then one about which the observation contradicts itself.
 func (d dice) tracked(s plan.Snapshot, name, from plan.Branch) plan.WindowedBranch {
-	t := plan.WindowedBranch{Name: name, Demands: d.Rare(3), Unlocked: d.Rare(5)}
+	t := plan.WindowedBranch{Name: name, Demands: d.Rare(3), Unguarded: d.Rare(5)}
 	line := s.Sources[from].Line
 	if len(line) > 0 && !d.Rare(4) {
 		t.Tip = line[d.Roll(len(line))].SHA

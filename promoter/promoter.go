@@ -36,7 +36,7 @@ func Decide(s plan.Snapshot) plan.Plan {
 	cases := j.decideAll()
 	for _, d := range cases {
 		out.Branches = append(out.Branches, d.verdict())
-		if d.tracked != nil && d.tracked.Unlocked && policy.Mode == config.Enforce {
+		if d.tracked != nil && d.tracked.Unguarded && policy.Mode == config.Enforce {
 			out.Notes = append(out.Notes, plan.Note{Code: codeNotLocked, About: string(d.name), Says: sayNotLocked(d.name)})
 		}
 	}

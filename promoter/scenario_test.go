@@ -59,7 +59,7 @@ type branch struct {
 	Name, From, At, Seen, Relation, Twin string // From: main
 	Unread                               string // it could not be read, and why
 	Reach                                *int
-	Demands, Unlocked                    bool
+	Demands, Unguarded                   bool
 	Reports                              []report
 	Moved                                *struct {
 		Old, New string
@@ -163,7 +163,7 @@ func (w world) commit(in commit, place int) plan.Commit {
 func (w world) branch(t *testing.T, in branch, s plan.Snapshot) plan.WindowedBranch {
 	t.Helper()
 	out := plan.WindowedBranch{
-		Name: plan.Branch(in.Name), Tip: scenario.SHA(in.At), Seen: scenario.SHA(in.Seen), Demands: in.Demands, Unlocked: in.Unlocked, CaseConflict: plan.Branch(in.Twin),
+		Name: plan.Branch(in.Name), Tip: scenario.SHA(in.At), Seen: scenario.SHA(in.Seen), Demands: in.Demands, Unguarded: in.Unguarded, CaseConflict: plan.Branch(in.Twin),
 		Unread: plan.Unread{Reason: in.Unread},
 	}
 	stood := place(&s, plan.Branch(cmp.Or(in.From, "main")), out.Tip)
