@@ -31,6 +31,14 @@ func (m *member) price() float64 {
 	return quantum * float64(1+m.pulls/100)
 }
 
+// reads is what a look takes beside GraphQL: the rules of its base, and of each pull request the pages of its files where they are many.
+func (m *member) reads() float64 {
+	if m.near == nil || m.near.files == 0 {
+		return 1
+	}
+	return float64(1 + m.pulls*(1+m.near.files/100))
+}
+
 // by is the latest instant for an action before which k others of its class are in its repository.
 func (o *org) by(c *claim, k int) time.Duration {
 	if c.class == stands {
@@ -137,6 +145,7 @@ type load struct {
 	opens           float64 // points of what opens, as far as it may come before
 	allOpens        float64 // points of all that may open meanwhile
 	statuses        float64 // rows that open nothing, as far as they may come before
+	reads           float64 // requests of looks, likewise
 	units, running  int     // what may be under way at first: units, and statuses
 }
 
@@ -150,6 +159,9 @@ func (o *org) queue(c *claim, k int, to time.Duration) time.Duration {
 		if m != c.of {
 			o.beside(&l, c, m, min(m.pulls, k+1), to)
 		}
+		if m == c.of || o.waits(m, c.due, to) {
+			l.reads += min(m.reads(), quantum)
+		}
 		if m.role == stands && m.ends <= to && m.ends+cutoff/2 >= c.due {
 			l.points += float64(m.pulls) * statusPoints
 		}
@@ -159,7 +171,7 @@ func (o *org) queue(c *claim, k int, to time.Duration) time.Duration {
 	if c.class == arrives { // by tens: nine that open go before each
 		l.statuses += rows
 		l.points += float64(min(l.running, slots))*statusPoints + l.statuses*statusPoints
-		requests := l.statuses + l.allOpens/statusPoints // what opens takes of the hour what it needs
+		requests := l.statuses + l.allOpens/statusPoints + l.reads // what opens takes of the hour what it needs
 		l.points += min(9*l.statuses*unitPoints, l.allOpens)
 		return max(o.lasts(c, l, evenPart), o.evenly(c, core, requests)) + time.Duration(k+1)*unitLasts
 	}
