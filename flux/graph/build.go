@@ -374,7 +374,7 @@ func (d *doc) pruned(op *yaml.Node) bool {
 	kind := d.text("kind")
 	return (kind == "HelmRelease" || d.plain()) && !slices.ContainsFunc([]string{"path", "from"}, func(key string) bool {
 		steps := strings.Split(scalar(at(op, key)), "/")
-		return len(steps) > 1 && (steps[1] == "metadata" || len(steps) > 2 && slices.Contains([]string{"chart", "chartRef", "valuesFrom", "kubeConfig"}, steps[2]))
+		return len(steps) > 1 && (steps[1] == "metadata" || len(steps) > 2 && slices.Contains([]string{"chart", "chartRef", "valuesFrom", "kubeConfig", accountName}, steps[2]))
 	})
 }
 

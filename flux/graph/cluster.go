@@ -186,7 +186,7 @@ func (t *Tree) holds(dir string) bool {
 		return true
 	}
 	for _, file := range t.inside[dir] {
-		if slices.ContainsFunc(t.docs(file), func(d *doc) bool { return !d.plain() && !makes(d.text("kind")) }) {
+		if slices.ContainsFunc(t.docs(file), func(d *doc) bool { return !d.plain() && !makes(d.text("kind")) && d.text("kind") != serviceAccount }) {
 			return true
 		}
 	}
@@ -291,11 +291,13 @@ func (w *walk) followed(c Cluster) Cluster {
 		}
 	}
 	c.roots = c.Roots()
+	w.mentioned(&c)
 	w.depends(&c)
 	if w.referred(&c); w.makers(&c) {
 		w.composed(&c)
 		w.referred(&c)
 	}
+	w.rivals(&c)
 	c.defined()
 	c.named, c.read = map[[2]string][]*Kustomization{}, map[*Source]bool{}
 	for _, k := range c.Kustomizations {

@@ -32,6 +32,7 @@ type thing struct {
 	made     *generator        // what a chart is made of, too
 	into     string            // the namespace that a HelmRelease is known to make objects in; "": any
 	by       *thing            // that may make the object which it stands for
+	mentions mentioned         // of a ResourceSet
 }
 
 // use is a field by which an object depends on another one.
@@ -76,11 +77,20 @@ func (t *Tree) thing(d *doc, object Object) *thing {
 			r := ref(d, n)
 			out.uses = append(out.uses, use{ref: Ref{r.Kind, "", r.Name}, role: roleValues})
 		}
-		out.uses = slices.Concat(out.uses, t.secretUses(d, at(d.node, "spec", "chart")), t.secretUses(d, at(d.node, "spec", "kubeConfig")))
+		out.uses = slices.Concat(out.uses, t.secretUses(d, at(d.node, "spec", "chart")), t.secretUses(d, at(d.node, "spec", "kubeConfig")), account(d, "spec"))
 		if at(d.node, "spec", keyObjects) == nil && at(d.node, "spec", "valuesFrom") == nil {
 			out.into = cmp.Or(d.text("spec", "targetNamespace"), object.Namespace)
 		}
-	case group == fluxOperator && object.Kind == "ResourceSet":
+	case group == fluxOperator && object.Kind == resourceSet:
+		out.mentions, out.uses = d.mentions(), account(d, "spec")
+	case group == fluxOperator && object.Kind == inputProvider:
+		out.uses = t.secretUses(d, at(d.node, "spec"))
+	case !named && version == "" && object.Kind == serviceAccount:
+		for _, list := range []string{"secrets", "imagePullSecrets"} {
+			for _, n := range t.list(d, list) {
+				out.uses = append(out.uses, use{ref: Ref{"Secret", "", ref(d, n).Name}, role: roleSource})
+			}
+		}
 	case makes(object.Kind):
 		out.data = d
 	case group == fluxSource:
@@ -310,7 +320,7 @@ func prune(n *yaml.Node) bool {
 		instance := at(spec, "values", "instance")
 		objects := spec != nil && at(spec, "values") != nil && mentions(at(spec, "values"), "kind")
 		keep(n, "apiVersion", "kind", "metadata", "spec")
-		keep(spec, "chartRef", "chart", "valuesFrom", "targetNamespace", "kubeConfig")
+		keep(spec, "chartRef", "chart", "valuesFrom", "targetNamespace", "kubeConfig", accountName)
 		if objects {
 			spec.Content = append(spec.Content, mapping(spec.Line, keyObjects, "").Content...)
 		}

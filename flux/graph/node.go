@@ -34,7 +34,7 @@ type doc struct {
 var wantedKinds = map[string]bool{
 	"Kustomization": true, "Component": true, "GitRepository": true, "OCIRepository": true, "HelmRepository": true, "HelmChart": true, "Bucket": true,
 	"HelmRelease": true, "FluxInstance": true, "ExternalArtifact": true, "ResourceSet": true, "ResourceSetInputProvider": true, "ArtifactGenerator": true, "CronJob": true,
-	"ConfigMap": true, "Secret": true, "List": true,
+	"ConfigMap": true, "Secret": true, serviceAccount: true, "List": true,
 }
 
 // IsRead reports whether objects of a kind are read for what they say.

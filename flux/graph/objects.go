@@ -195,7 +195,7 @@ type Objects struct {
 	CronJobs       []*CronJob
 	Inputs         []*InputProvider
 
-	releases []*thing // HelmReleases
+	releases []*thing // HelmReleases, and what else refers to objects and to the tree
 	sets     []*thing // ResourceSets
 	makers   []*thing // of which operators make Secrets
 	index    index    // sources, ConfigMaps and Secrets
@@ -225,6 +225,7 @@ func (o *Objects) add(t *Tree, d *doc) {
 		o.Instances = append(o.Instances, t.instance(d, object, "instance"))
 	case group == fluxOperator && object.Kind == "ResourceSetInputProvider":
 		o.Inputs = append(o.Inputs, t.inputs(d, object))
+		o.thing(t, d, object, nil)
 	case group == fluxArtifacts && object.Kind == "ArtifactGenerator":
 		o.generator(t, d, object)
 	case group == batch && object.Kind == "CronJob":
@@ -236,7 +237,7 @@ func (o *Objects) add(t *Tree, d *doc) {
 
 // reads reports whether an object is one for which a controller reads what a source hands on: a HelmRelease, and others.
 func (s *thing) reads() bool {
-	return s.Kind == "HelmRelease" || len(s.uses) > 0 && !isSource(s.Kind)
+	return s.Kind == "HelmRelease" || s.Kind == resourceSet || len(s.uses) > 0 && !isSource(s.Kind) && s.Kind != serviceAccount && s.Kind != inputProvider
 }
 
 // thing adds an object that others refer to, or that refers to others.
@@ -246,15 +247,14 @@ func (o *Objects) thing(t *Tree, d *doc, object Object, source *Source) {
 	case s == nil:
 	case s.reads():
 		s.digest, s.names = digest(d), names(d)
-		o.releases = append(o.releases, s)
-	case s.Kind == "ResourceSet":
-		s.digest, s.names = digest(d), names(d)
-		o.sets = append(o.sets, s)
+		if o.releases = append(o.releases, s); s.Kind == resourceSet {
+			o.sets = append(o.sets, s)
+		}
 	case makes(s.Kind):
 		s.digest, s.names = digest(d), names(d)
 		o.makers = append(o.makers, s)
 	default:
-		if s.source = source; isSource(s.Kind) {
+		if s.source = source; s.data == nil {
 			s.digest = digest(d)
 		}
 		s.names = names(d)

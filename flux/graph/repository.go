@@ -184,8 +184,11 @@ func has(name, in string) bool {
 // begins finds what of a URL without its scheme is a repository's, where its name is known to end; pinned and pinnedFile what is fetched at
 // a commit, or at a tag that cannot be a branch: by a ref, and of a forge as a file or an archive. No change reaches that.
 var (
-	begins     = regexp.MustCompile(`^(?:(?:[^/@]*@)?(?:\w+\.)?github(?:usercontent)?\.com(?::\d+)?[/:][^/]+/[^/]+|.*?(?:\.git(?:/|$)|//))`)
-	pinned     = regexp.MustCompile(`^(?:[0-9a-f]{40}|refs/tags/.*)$`)
+	begins = regexp.MustCompile(`^(?:(?:[^/@]*@)?(?:\w+\.)?github(?:usercontent)?\.com(?::\d+)?[/:][^/]+/[^/]+|.*?(?:\.git(?:/|$)|//))`)
+	pinned = regexp.MustCompile(`^(?:[0-9a-f]{40}|refs/tags/.*)$`)
+	// doubled is a host with more than one slash behind it; home is what stands for somebody's directory there, as ssh has it.
+	doubled    = regexp.MustCompile(`^([^/]*)//+`)
+	home       = regexp.MustCompile(`^~/`)
 	pinnedFile = regexp.MustCompile(`^\w+://(?:raw\.githubusercontent\.com/[^/]+/[^/]+|[^/]+(?:/[^/]+)+/(?:raw|blob|archive|tree|zip|tar\.gz))/(?:[0-9a-f]{40}[/.]|refs/tags/)`)
 )
 
@@ -211,12 +214,14 @@ func (c *Cluster) fetches(text string) (may, named bool) {
 	if scheme += "://"; !found {
 		scheme, rest = "", text
 	}
+	rest = doubled.ReplaceAllString(rest, "$1/") // the first of them ends no name
 	whole := begins.FindString(rest)
 	host, dir := repository(scheme + cmp.Or(whole, rest))
 	apart := whole != "" && c.stranger("https://"+host+"/"+dir)
+	_, all := repository(scheme + rest)
 	for _, own := range c.known() {
 		at, of := repository(own)
-		named = named || host == at && within(of, dir+"/") || !apart && has(dir, path.Base(of))
+		named = named || host == at && (within(of, dir+"/") || within(of, all+"/")) || !apart && has(dir, path.Base(of))
 		may = may || !apart && strings.HasSuffix(host, at) && strings.Contains("/"+host+"/"+dir, "/api") // it may have a number for a name
 	}
 	return may || named || whole != "" && !apart || !c.identified(), named
@@ -315,7 +320,8 @@ func repository(of string) (host, dir string) {
 	}
 	host = strings.TrimSuffix(host, ".")
 	dir = strings.ToLower(unescaped(dir))
-	dir = strings.TrimSuffix(strings.Trim(path.Clean("/"+dir), "/"), ".git")
+	dir = home.ReplaceAllString(strings.Trim(path.Clean("/"+dir), "/"), "")
+	dir = strings.TrimSuffix(strings.TrimSuffix(dir, ".git"), "/")
 	return spelling(cmp.Or(otherHosts[host], host), dir)
 }
 

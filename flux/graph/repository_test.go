@@ -159,6 +159,7 @@ func TestSameURL(t *testing.T) {
 	for _, c := range [][2]string{
 		{"ssh://git@ghe.example.com:122/acme/fleet.git", "https://ghe.example.com/acme/fleet"}, {"ssh://git@git.example.com:7999/acme/fleet", "git@git.example.com:acme/fleet"},
 		{"ssh://git@altssh.gitlab.com:443/acme/a/fleet.git", "https://gitlab.com/acme/a/fleet"}, {"git@acme.ghe.com:acme/fleet.git", "https://acme.ghe.com/acme/fleet"},
+		{"https://git.example.com/acme/fleet/.git", "https://git.example.com/acme/fleet"}, {"ssh://git@git.example.com/~/acme/fleet.git", "git@git.example.com:acme/fleet"},
 	} {
 		if !graph.SameURL(c[0], c[1]) {
 			t.Errorf("%q is another repository than %q", c[0], c[1])

@@ -38,6 +38,17 @@ func (t *Tree) sourceUses(d *doc, kind string) []use {
 	return uses
 }
 
+// What acts for an object in the cluster, and brings the Secrets that it names.
+const serviceAccount, accountName = "ServiceAccount", "serviceAccountName"
+
+// account is the ServiceAccount that a section names.
+func account(d *doc, keys ...string) []use {
+	if name := d.text(append(keys, accountName)...); name != "" {
+		return []use{{ref: Ref{serviceAccount, "", name}, role: roleSource}}
+	}
+	return nil
+}
+
 // secretUses is the Secrets and ConfigMaps that a section names in fields such as secretRef and certSecretRef, and the sections in it.
 func (t *Tree) secretUses(d *doc, section *yaml.Node) []use {
 	if section == nil || section.Kind != yaml.MappingNode {
@@ -52,6 +63,9 @@ func (t *Tree) secretUses(d *doc, section *yaml.Node) []use {
 			kind = "Secret"
 		case strings.HasSuffix(key, "onfigMapRef"):
 			kind = "ConfigMap"
+		case key == accountName && value.Kind == yaml.ScalarNode:
+			uses = append(uses, use{ref: Ref{serviceAccount, "", d.vars.Expand(value.Value)}, role: roleSource})
+			continue
 		default:
 			uses = append(uses, t.secretUses(d, value)...)
 			continue
@@ -65,7 +79,7 @@ func (t *Tree) secretUses(d *doc, section *yaml.Node) []use {
 
 // kustomizationUses is what a Flux Kustomization depends on beside its variables: its source, and what decrypts it and leads to its cluster.
 func (t *Tree) kustomizationUses(d *doc, source Ref) []use {
-	uses := []use{{ref: source, role: roleSource}}
+	uses := append([]use{{ref: source, role: roleSource}}, account(d, "spec")...)
 	uses = append(uses, t.secretUses(d, at(d.node, "spec", "decryption"))...)
 	return append(uses, t.secretUses(d, at(d.node, "spec", "kubeConfig"))...)
 }
@@ -95,7 +109,7 @@ func (w *walk) origins(c *Cluster, uses []use, of Object) (out []origin, missing
 				continue
 			}
 			out = append(out, origin{s, u})
-			if isSource(s.Kind) && !seen[s] {
+			if !seen[s] {
 				seen[s] = true
 				queue = append(queue, step{s.uses, s.Object})
 			}

@@ -38,7 +38,10 @@ func (g *Graph) hidden(files map[string]outcome) ([]config.Note, map[graph.Probl
 	seen, paths := map[graph.Problem]bool{}, g.unknownPaths()
 	windowed := map[string]bool{}
 	for _, e := range g.trees[0].all() {
-		if k := e.Kustomization; k != nil && (!isLive(e.releases) || g.untold(e.Entry)) {
+		if isLive(e.releases) && !g.untold(e.Entry) {
+			continue
+		}
+		for k := e.Kustomization; k != nil && !windowed[k.Namespace+"/"+k.Name]; k = k.Entry { // it is what they that apply it make of it
 			windowed[k.Namespace+"/"+k.Name] = true
 		}
 	}

@@ -232,7 +232,7 @@ const (
 	wordHidden       = "a windowed Flux Kustomization may read more than is known: " + placeholder
 	wordUnmatched    = "what nothing is known to read is not held, though the graph may only not know who reads it: " +
 		"set unmatched to a window, and add rules for what no cluster reads"
-	wordUnconfirmed   = "nothing says which URL is this repository's, so that any source counts as it that has something to read here: " + placeholder + "; name the URL as `url` under `clusters`"
+	wordUnconfirmed   = "it is not known whether a source is this repository, so it counts as it: " + placeholder + "; say this repository's URL as `url` under `clusters`"
 	wordRivals        = "two files disagree on what Flux reads there: " + placeholder + "; name the cluster under `clusters`"
 	wordDefaultBranch = "the default branch"
 

@@ -1,0 +1,136 @@
+package graph
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+const (
+	resourceSet   = "ResourceSet"
+	inputProvider = "ResourceSetInputProvider"
+)
+
+// mention is what a ResourceSet may mean an object by: its name, or a pattern of it where that has a template or a variable, and its kind; "": any.
+type mention struct{ kind, name string }
+
+// The Flux Operator fills templates of its own into a ResourceSet, and what comes of it stands nowhere. So whatever in it may be the name of an object that the
+// cluster has counts as one.
+type mentioned struct {
+	names      map[mention]bool
+	namespaces map[string]bool
+}
+
+var (
+	// filledIn is what is not known of a name before the operator, or Flux, has filled it in; plainName what an object may be called.
+	filledIn  = regexp.MustCompile(`<<.*?>>|\$\{[^}]*\}`)
+	plainName = regexp.MustCompile(`^[a-z0-9*]([-a-z0-9.*]*[a-z0-9*])?$`)
+	// entry takes a line of a template apart, as far as it is YAML in block style.
+	lineOf = regexp.MustCompile(`^[\s-]*([\w.]+):\s*(.*?)\s*$`)
+	breaks = regexp.MustCompile(`[\s{}\[\],"':]+`)
+)
+
+// mentions is what a ResourceSet mentions.
+func (d *doc) mentions() mentioned {
+	m := mentioned{map[mention]bool{}, map[string]bool{d.text("metadata", "namespace"): true}}
+	m.walk(d.vars, at(d.node, "spec"), "", "")
+	if inputs := at(d.node, "spec", "inputsFrom"); inputs != nil {
+		for _, from := range inputs.Content {
+			if at(from, "selector") != nil {
+				m.names[mention{inputProvider, "*"}] = true
+			}
+		}
+	}
+	return m
+}
+
+// walk looks through what stands under a key of a section.
+func (m mentioned) walk(vars *Variables, n *yaml.Node, key, section string) {
+	switch {
+	case n == nil:
+	case n.Kind == yaml.ScalarNode && key == "resourcesTemplate":
+		m.template(vars.Expand(n.Value))
+	case n.Kind == yaml.ScalarNode:
+		m.text(vars.Expand(n.Value), key, section)
+	case n.Kind == yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			m.walk(vars, n.Content[i+1], n.Content[i].Value, key)
+		}
+	default:
+		for _, child := range n.Content {
+			m.walk(vars, child, key, section)
+		}
+	}
+}
+
+// text looks at one text: what has something to be filled in counts where names of other objects stand.
+func (m mentioned) text(text, key, section string) {
+	name := strings.Trim(filledIn.ReplaceAllString(text, "*"), `"' `)
+	if strings.HasSuffix(key, "copyFrom") {
+		name = name[strings.LastIndexByte(name, '/')+1:]
+	}
+	switch open := strings.Contains(name, "*"); {
+	case len(name) > MaxAlias || !plainName.MatchString(name):
+	case strings.HasSuffix(key, "amespace"):
+		m.namespaces[name] = true
+	case !open, section != "metadata" && (key == "" || strings.HasSuffix(strings.ToLower(key), "name")), strings.HasSuffix(key, "copyFrom"):
+		m.names[mention{"", name}] = true
+	}
+}
+
+// template looks through the lines of a template, which is no YAML before it is filled in.
+func (m mentioned) template(text string) {
+	section := ""
+	for line := range strings.Lines(text) {
+		key, value := "", filledIn.ReplaceAllString(line, "*")
+		if parts := lineOf.FindStringSubmatch(value); parts != nil {
+			if key, value = parts[1], parts[2]; value == "" {
+				section = key
+			}
+		}
+		words := breaks.Split(value, -1)
+		for _, word := range words {
+			if len(words) > 1 {
+				key = ""
+			}
+			m.text(word[strings.LastIndexByte(word, '/')+1:], key, section)
+		}
+	}
+}
+
+// means reports whether an object is one that may be mentioned.
+func (m mentioned) means(w *walk, s *thing) bool {
+	fits := func(pattern, name string) bool {
+		if !strings.Contains(pattern, "*") {
+			return pattern == name
+		}
+		ok, err := regexp.MatchString("^"+strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*")+"$", name)
+		return ok || err != nil
+	}
+	in := func(namespace string) bool { return s.Namespace == "" || fits(namespace, s.Namespace) }
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(m.namespaces)), in) {
+		return false
+	}
+	for of := range m.names {
+		if w.spent(1, 0) || (of.kind == "" || of.kind == s.Kind) && fits(of.name, s.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+// mentioned finds the objects of a cluster that its ResourceSets may refer to.
+func (w *walk) mentioned(c *Cluster) {
+	for _, set := range c.sets {
+		for _, key := range slices.SortedFunc(maps.Keys(c.index), Ref.compare) {
+			for _, s := range c.index[key] {
+				if key.Namespace != "*" && s.by == nil && set.mentions.means(w, s) {
+					set.uses = append(set.uses, use{ref: Ref{s.Kind, s.Namespace, s.Name}, role: roleSource})
+				}
+			}
+		}
+	}
+}
