@@ -55,9 +55,9 @@ func (d *draw) has(name string, n int) bool {
 	return has
 }
 
-// features is the names of all features, but for those that are always errors of check: by-hand, hidden-name, late-value, mirror and name-by-hand.
+// features is the names of all features, but for those that are always errors of check: by-hand, hidden-name, late-value, mirror, name-by-hand and rival.
 var features = []string{
-	"origin", "no-origin", "fork", "cluster-url",
+	"origin", "no-origin", "fork", "cluster-url", "account", "set", "set-template",
 	"alias", "artifact", "base", "branch", "by-path", "chart-dependency", "chart-here", "chart-ref", "chart-repository", "component",
 	"content-json", "content-patch", "directories", "entrypoint", "generator", "gotk", "gotk-outside", "hub", "ignore", "include", "json",
 	"json-copy", "json-file", "label", "legacy-json", "legacy-merge", "list", "merge-key", "nested", "none", "nowhere", "oci", "operator",
@@ -468,7 +468,13 @@ func (m *maker) entry(h *home) {
 	if m.has("vars", 6) {
 		m.vars(h, k, dir, name)
 	}
+	if m.has("account", 8) {
+		spec["serviceAccountName"] = "account-" + name
+		h.defs = append(h.defs, doc{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": doc{"name": "account-" + name, "namespace": "flux-system"}, "imagePullSecrets": []any{doc{"name": "pull-" + name}}},
+			secretNamed("pull-"+name))
+	}
 	m.leave(docs, dir, name)
+	m.rival(h, docs, name)
 	if len(docs) == 1 && docs[0]["kind"] == "GitRepository" && m.has("by-hand", 12) {
 		h.byHand += yamlText(docs[0]) + "---\n"
 		docs = nil
@@ -549,6 +555,23 @@ func (m *maker) vars(h *home, k doc, dir, name string) {
 			"targets": []any{doc{"select": doc{"kind": "ConfigMap", "name": "vars" + n}, "fieldPaths": []any{"data.X"}}},
 		})
 	}
+}
+
+func secretNamed(name string) doc {
+	return doc{"apiVersion": "v1", "kind": "Secret", "metadata": doc{"name": name, "namespace": "flux-system"}, "stringData": doc{"a": "b"}}
+}
+
+// rival has another entry point apply a source as well, with something else in it.
+func (m *maker) rival(h *home, docs []doc, name string) {
+	if len(docs) == 0 || docs[0]["kind"] != "GitRepository" || !m.has("rival", 20) {
+		return
+	}
+	spec := maps.Clone(docs[0]["spec"].(doc))
+	spec["ignore"] = "/" + m.of("apps/"+name, "docs") + "\n"
+	other := maps.Clone(docs[0])
+	other["spec"] = spec
+	m.yaml("apps/rival-"+name+"/source.yaml", other)
+	h.defs = append(h.defs, kustomization("rival-"+name, "./apps/rival-"+name, "flux-system"))
 }
 
 // live makes an entry point that nothing holds.
@@ -674,7 +697,7 @@ func (m *maker) content(dir, name string) {
 	k := doc{"resources": []any{"cm.yaml"}}
 	for range 1 + m.n(3) {
 		n := fmt.Sprint(m.id())
-		switch m.pick("base", "shared-component", "generator", "content-patch", "release", "content-json", "directories") {
+		switch m.pick("base", "shared-component", "generator", "content-patch", "release", "content-json", "directories", "set") {
 		case "base":
 			m.yaml("base/b"+n+"/cm.yaml", configMap("base-"+n, doc{"a": "b"}))
 			m.put("base/b"+n+"/kustomization.yaml", "resources: [cm.yaml]\n")
@@ -694,12 +717,28 @@ func (m *maker) content(dir, name string) {
 			m.yaml(dir+"/d"+n+"/deep/cm.yaml", configMap("deep-"+n, doc{"a": "b"}))
 			m.put(dir+"/d"+n+"/kustomization.yaml", "resources: [deep/cm.yaml]\n")
 			k["resources"] = append(k["resources"].([]any), "d"+n)
+		case "set":
+			m.set(dir, n, k)
 		case "content-json":
 			m.put(dir+"/json"+n+".json", text(configMap("json"+n, doc{"a": "b"}))+"\n")
 			k["resources"] = append(k["resources"].([]any), "json"+n+".json")
 		}
 	}
 	m.yaml(dir+"/kustomization.yaml", k)
+}
+
+// set makes a ResourceSet whose objects refer to a Secret.
+func (m *maker) set(dir, n string, k doc) {
+	secret, spec := "set-secret"+n, doc{}
+	m.charts = append(m.charts, secretNamed(secret))
+	if resource := (doc{"apiVersion": groupSource + "/v1", "kind": "OCIRepository", "metadata": doc{"name": "set" + n}, "spec": doc{"secretRef": doc{"name": secret}}}); m.has("set-template", 2) {
+		spec["inputs"] = []any{doc{"id": n}}
+		spec["resourcesTemplate"] = strings.ReplaceAll(yamlText(resource), secret, m.of(secret, "set-secret<< inputs.id >>"))
+	} else {
+		spec["resources"] = []any{resource}
+	}
+	m.yaml(dir+"/set"+n+".yaml", doc{"apiVersion": groupOperator + "/v1", "kind": "ResourceSet", "metadata": doc{"name": "set" + n, "namespace": "flux-system"}, "spec": spec})
+	k["resources"] = append(k["resources"].([]any), "set"+n+".yaml")
 }
 
 func anyOf(v any) []any {

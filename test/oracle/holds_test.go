@@ -142,12 +142,24 @@ func (c *cluster) effect(e *entry) string {
 		add(s)
 	}
 	fmt.Fprintln(&out, text(c.valuesOf(e.object)))
+	if name := e.at("spec", "serviceAccountName"); name != nil {
+		account := c.find("", e.object, object{"kind": "ServiceAccount", "name": name})
+		fmt.Fprintln(&out, text(account))
+		for _, pull := range list(account.at("imagePullSecrets")) {
+			fmt.Fprintln(&out, text(c.find("", account, object{"kind": "Secret", "name": pull["name"]})))
+		}
+	}
 	if e.built == nil || e.err != nil {
 		out.WriteString("not built\n")
 		return out.String()
 	}
 	fmt.Fprintln(&out, text(e.objects))
 	for _, o := range e.objects {
+		if o.group() == groupOperator && o.kind() == "ResourceSet" {
+			for _, secret := range c.mentioned(o) {
+				fmt.Fprintln(&out, text(secret))
+			}
+		}
 		if o.group() != groupHelm || o.kind() != "HelmRelease" {
 			continue
 		}
@@ -163,6 +175,23 @@ func (c *cluster) effect(e *entry) string {
 		fmt.Fprintln(&out, text(from))
 	}
 	return out.String()
+}
+
+// mentioned is the Secrets that the objects of a ResourceSet refer to.
+func (c *cluster) mentioned(set object) []object {
+	resources := list(set.at("spec", "resources"))
+	if template := textOf(set.at("spec", "resourcesTemplate")); template != "" {
+		for _, in := range list(set.at("spec", "inputs")) {
+			resources = append(resources, objects(strings.ReplaceAll(template, "<< inputs.id >>", textOf(in["id"])))...)
+		}
+	}
+	var out []object
+	for _, r := range resources {
+		if name := r.at("spec", "secretRef", "name"); name != nil {
+			out = append(out, c.find("", set, object{"kind": "Secret", "name": name}))
+		}
+	}
+	return out
 }
 
 // reads is the files of the repository that an entry point is made of.
