@@ -14,11 +14,11 @@ const (
 	inputProvider = "ResourceSetInputProvider"
 )
 
-// mention is what a ResourceSet may mean an object by: its name, or a pattern of it where that has a template or a variable, and its kind; "": any.
+// mention is how a ResourceSet may mean an object: by its kind, "" for any, and by its name, or a pattern of that where some of it is to be filled in.
 type mention struct{ kind, name string }
 
-// The Flux Operator fills templates of its own into a ResourceSet, and what comes of it stands nowhere. So whatever in it may be the name of an object that the
-// cluster has counts as one.
+// mentioned is what a ResourceSet may refer to. The Flux Operator fills in its objects, and what comes of it stands nowhere: so whatever may be the name of an
+// object that the cluster has counts as one.
 type mentioned struct {
 	names      map[mention]bool
 	namespaces map[string]bool
@@ -28,7 +28,7 @@ var (
 	// filledIn is what is not known of a name before the operator, or Flux, has filled it in; plainName what an object may be called.
 	filledIn  = regexp.MustCompile(`<<.*?>>|\$\{[^}]*\}`)
 	plainName = regexp.MustCompile(`^[a-z0-9*]([-a-z0-9.*]*[a-z0-9*])?$`)
-	// entry takes a line of a template apart, as far as it is YAML in block style.
+	// lineOf takes a line of a template apart, as far as it is YAML in block style.
 	lineOf = regexp.MustCompile(`^[\s-]*([\w.]+):\s*(.*?)\s*$`)
 	breaks = regexp.MustCompile(`[\s{}\[\],"':]+`)
 )
