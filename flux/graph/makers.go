@@ -114,7 +114,7 @@ func (w *walk) makers(c *Cluster) bool {
 			if w.spent(1+size>>10, 0) || !m.may(r) {
 				continue
 			}
-			s := &thing{Object: m.Object, digest: m.digest, names: m.names, made: m.made, unread: true, by: m}
+			s := &thing{Object: m.Object, digest: wordMayMake + m.digest, names: m.names, made: m.made, unread: true, by: m}
 			s.Kind, s.Namespace, s.Name = r.Kind, r.Namespace, r.Name
 			c.file(w.tree, s)
 			found = true

@@ -58,6 +58,7 @@ func TestReferred(t *testing.T) {
 		"what its source leaves out":          {chart + "-- parent/x.yaml --\n" + repository, "clusters/prod/parent.yaml", source(""), source(", ignore: x.yaml"), "[weekend]"},
 		"what its source takes":               {chart + "-- parent/x.yaml --\n" + repository, "clusters/prod/parent.yaml", source(""), source(", sparseCheckout: [apps]"), "[weekend]"},
 		"what its artifact leaves out":        {chart + "-- parent/x.yaml --\n" + repository, "clusters/prod/parent.yaml", artifact(""), artifact(", exclude: [x.yaml]"), "[weekend]"},
+		"what a ResourceSet may make then":    {chart + "-- apps/set.yaml --\n" + object("fluxcd.controlplane.io/v1", "ResourceSet", "set", "{resources: []}") + "-- clusters/prod/x.yaml --\n" + repository, "", root + "]", strings.Replace(root, ", x.yaml", "", 1) + "]", "[weekend]"},
 		"its name":                            {chart + "-- parent/x.yaml --\n" + repository, "clusters/prod/parent.yaml", ks("parent", "./parent", "flux-system"), ks("other", "./parent", "flux-system"), "[weekend]"},
 	} {
 		t.Run(name, func(t *testing.T) {
