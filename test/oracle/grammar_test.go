@@ -563,7 +563,7 @@ func secretNamed(name string) doc {
 
 // rival has another entry point apply a source as well, with something else in it.
 func (m *maker) rival(h *home, docs []doc, name string) {
-	if len(docs) == 0 || docs[0]["kind"] != "GitRepository" || !m.has("rival", 20) {
+	if len(docs) == 0 || docs[0]["kind"] != "GitRepository" || !m.has("rival", 60) {
 		return
 	}
 	spec := maps.Clone(docs[0]["spec"].(doc))
