@@ -68,6 +68,7 @@ func (t *Tree) thing(d *doc, object Object) *thing {
 		return nil
 	case !named && version == "" && (object.Kind == "ConfigMap" || object.Kind == "Secret"):
 		out.data, out.hidden = d, map[string]bool{}
+		out.uses = account(&doc{node: unpacked(at(d.node, "data")), vars: d.vars}) // it may be a kubeConfig's
 	case group == fluxHelm && object.Kind == "HelmRelease":
 		out.uses = t.chart(d, "spec", "chart", "spec")
 		if r := ref(d, at(d.node, "spec", "chartRef")); r.Name != "" {

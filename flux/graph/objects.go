@@ -165,6 +165,7 @@ type Instance struct {
 
 	values  bool   // it is the values of the chart
 	sync    string // the name of what it syncs
+	pull    string // the Secret that its source is read by
 	patches []Patch
 }
 
@@ -237,7 +238,7 @@ func (o *Objects) add(t *Tree, d *doc) {
 
 // reads reports whether an object is one for which a controller reads what a source hands on: a HelmRelease, and others.
 func (s *thing) reads() bool {
-	return s.Kind == "HelmRelease" || s.Kind == resourceSet || len(s.uses) > 0 && !isSource(s.Kind) && s.Kind != serviceAccount && s.Kind != inputProvider
+	return s.Kind == "HelmRelease" || s.Kind == resourceSet || len(s.uses) > 0 && s.data == nil && !isSource(s.Kind) && s.Kind != serviceAccount && s.Kind != inputProvider
 }
 
 // thing adds an object that others refer to, or that refers to others.
@@ -309,7 +310,7 @@ func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
 func (d *doc) kubeConfig() string {
 	for _, kind := range []string{"secretRef", "configMapRef"} {
 		if name := d.text("spec", "kubeConfig", kind, "name"); name != "" {
-			return kind + "/" + d.text("metadata", "namespace") + "/" + name
+			return path.Join(kind, d.text("metadata", "namespace"), name, d.text("spec", "kubeConfig", kind, "key"))
 		}
 	}
 	return ""
@@ -351,7 +352,7 @@ func (t *Tree) instance(d *doc, object Object, keys ...string) *Instance {
 	of := func(key string) string { return d.text(append(slices.Clone(keys), "sync", key)...) }
 	i := &Instance{
 		Object: object, SourceKind: of("kind"), URL: of("url"), Ref: of("ref"), Path: Clean(of("path")),
-		values: object.Kind != "FluxInstance",
+		values: object.Kind != "FluxInstance", pull: of("pullSecret"),
 	}
 	i.sync = cmp.Or(of("name"), i.namespace())
 	for _, n := range t.list(d, append(slices.Clone(keys), "kustomize", "patches")...) {

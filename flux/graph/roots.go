@@ -169,6 +169,9 @@ func (t *Tree) synced(c *Cluster, i *Instance) {
 	ref := mapping(i.Line, "name", i.Ref)
 	from := mapping(i.Line, "url", i.URL, "ref", "")
 	from.Content[3] = ref
+	if i.pull != "" {
+		from.Content = append(from.Content, mapping(i.Line, "secretRef").Content[0], mapping(i.Line, "name", i.pull))
+	}
 	spec := mapping(i.Line, "path", i.Path, "sourceRef", "")
 	spec.Content[3] = mapping(i.Line, "kind", i.SourceKind, "name", i.sync)
 	before := [2]*doc{object(fluxKustomize, "Kustomization", spec), object(fluxSource, i.SourceKind, from)}

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -69,14 +70,17 @@ func (m mentioned) walk(vars *Variables, n *yaml.Node, key, section string) {
 // text looks at one text: what has something to be filled in counts where names of other objects stand.
 func (m mentioned) text(text, key, section string) {
 	name := strings.Trim(filledIn.ReplaceAllString(text, "*"), `"' `)
-	if strings.HasSuffix(key, "copyFrom") {
-		name = name[strings.LastIndexByte(name, '/')+1:]
+	from := strings.HasSuffix(key, "From") // an annotation of the operator
+	if from && strings.ContainsAny(name, "/,") {
+		for _, word := range breaks.Split(name, -1) {
+			m.qualified(word, key, section)
+		}
 	}
 	switch open := strings.Contains(name, "*"); {
 	case len(name) > MaxAlias || !plainName.MatchString(name):
 	case strings.HasSuffix(key, "amespace"):
 		m.namespaces[name] = true
-	case !open, section != "metadata" && (key == "" || strings.HasSuffix(strings.ToLower(key), "name")), strings.HasSuffix(key, "copyFrom"):
+	case !open, section != "metadata" && (key == "" || strings.HasSuffix(strings.ToLower(key), "name")), from:
 		m.names[mention{"", name}] = true
 	}
 }
@@ -96,9 +100,18 @@ func (m mentioned) template(text string) {
 			if len(words) > 1 {
 				key = ""
 			}
-			m.text(word[strings.LastIndexByte(word, '/')+1:], key, section)
+			m.qualified(word, key, section)
 		}
 	}
+}
+
+// qualified looks at a word that may be [KIND/]NAMESPACE/NAME.
+func (m mentioned) qualified(word, key, section string) {
+	if i := strings.LastIndexByte(word, '/'); i >= 0 {
+		m.text(path.Base(word[:i]), "namespace", "")
+		word = word[i+1:]
+	}
+	m.text(word, key, section)
 }
 
 // means reports whether an object is one that may be mentioned.

@@ -28,6 +28,12 @@ func TestMentioned(t *testing.T) {
 	template := func(lines string) string {
 		return "\n  resourcesTemplate: |\n    " + strings.ReplaceAll(lines, "\n", "\n    ")
 	}
+	synced := strings.Replace(held, gitRepository("flux-system", "main")+ks("flux-system", "./clusters/prod", "flux-system"),
+		object("fluxcd.controlplane.io/v1", "FluxInstance", "flux", "{sync: {kind: GitRepository, "+fleet+", ref: refs/heads/main, path: clusters/prod, pullSecret: pull}}"), 1)
+	far := as("kubeConfig: {configMapRef: {name: far}}") + "-- clusters/prod/far.yaml --\n" + strings.Replace(configMap, "name: cm", "name: far, namespace: flux-system", 1) + "data: {provider: aws, serviceAccountName: puller}\n"
+	annotated := func(key, value string) string {
+		return resource("{kind: A, metadata: {annotations: {fluxcd.controlplane.io/" + key + ": \"" + value + "\"}}}")
+	}
 	provider := object("fluxcd.controlplane.io/v1", "ResourceSetInputProvider", "pull", "{type: Static}")
 	for name, c := range map[string]struct{ tree, file, want string }{
 		"a Kustomization's account":              {as("serviceAccountName: puller") + account("puller", ""), "live/account.yaml", "weekend"},
@@ -40,6 +46,13 @@ func TestMentioned(t *testing.T) {
 		"the Secret of an OCIRepository's":       {oci + account("puller", "imagePullSecrets: [{name: pull}]\n"), "live/x.yaml", "weekend"},
 		"a release's account":                    {release + account("puller", ""), "live/account.yaml", "weekend"},
 		"a ResourceSet's account":                {set("{serviceAccountName: puller, resources: []}") + configMap + account("puller", ""), "live/account.yaml", "weekend"},
+		"the Secret that an instance syncs with": {synced + "-- live/x.yaml --\n" + secret("pull"), "live/x.yaml", "weekend"},
+		"the account of a kubeConfig":            {far + account("puller", ""), "live/account.yaml", "weekend"},
+		"what is copied from another namespace":  {set(annotated("copyFrom", "web/pull")) + in("web"), "live/x.yaml", "weekend"},
+		"what a kubeConfig is made from":         {set(annotated("convertKubeConfigFrom", "flux-system/pull")) + in("flux-system"), "live/x.yaml", "weekend"},
+		"what a checksum is of":                  {set(annotated("checksumFrom", "ConfigMap/web/other, Secret/web/pull")) + in("web"), "live/x.yaml", "weekend"},
+		"what another checksum is of":            {set(annotated("checksumFrom", "ConfigMap/web/other, Secret/web/more")) + in("web"), "live/x.yaml", "-"},
+		"a template's checksum":                  {set(template("kind: A\nmetadata:\n  annotations:\n    fluxcd.controlplane.io/checksumFrom: Secret/web/pull")) + in("web"), "live/x.yaml", "weekend"},
 		"a Secret in resources":                  {set(resource("{kind: A, spec: {secretRef: {name: pull}}}")) + in("flux-system"), "live/x.yaml", "weekend"},
 		"another one":                            {set(resource("{kind: A, spec: {secretRef: {name: other}}}")) + in("flux-system"), "live/x.yaml", "-"},
 		"one of another namespace":               {set(resource("{kind: A, spec: {secretRef: {name: pull}}}")) + in("web"), "live/x.yaml", "-"},

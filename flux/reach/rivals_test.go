@@ -37,6 +37,7 @@ func TestRivals(t *testing.T) {
 		"a source and itself":                  {held + first + own("own", ""), false},
 		"sources of other names":               {held + first + own("own", "") + second + own("other", ", ignore: /x"), false},
 		"sources of other clusters":            {elsewhere.Replace(held + first + own("own", "") + second + own("own", ", ignore: /x")), false},
+		"sources of two keys of a kubeConfig":  {strings.Replace(elsewhere.Replace(held+first+own("own", "")+second+own("own", ", ignore: /x")), "name: held, namespace: flux-system}\nspec: {", "name: held, namespace: flux-system}\nspec: {kubeConfig: {secretRef: {name: far, key: own}}, ", 1), false},
 		"sources that nothing windowed reads":  {root + "-- clusters/prod/more.yaml --\n" + ks("more", "./more", "own") + first + own("own", "") + second + own("own", ", ignore: /x"), false},
 		"sources of a chart":                   {chart + first + own("charts", "") + second + own("charts", ", ref: {branch: next}"), true},
 		"artifacts":                            {root + "-- clusters/prod/held.yaml --\n" + heldKs("./apps", "ExternalArtifact", "x") + first + artifact("apps") + second + artifact("more"), true},
