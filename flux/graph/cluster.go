@@ -56,6 +56,7 @@ type Cluster struct {
 	sure     bool                            // another URL is another repository
 	defines  map[Place]bool                  // documents that define entry points, and sources that are used
 	refs     map[*Kustomization]map[Ref]bool // what entry points refer to, by entry point; nil is the root
+	missing  map[Ref]bool                    // of these, what stands in no file
 	named    map[[2]string][]*Kustomization  // by namespace and name
 	read     map[*Source]bool                // that Kustomizations read as this repository
 }
@@ -223,7 +224,7 @@ func (t *Tree) tops(w *walk, all Objects) []Cluster {
 // follow fills in what a cluster has: from its root on, along the paths of its Kustomizations. Where one of them is the root's own, as
 // gotk-sync.yaml has it, what it says of patches and variables holds for the root.
 func (w *walk) follow(c Cluster) Cluster {
-	key := fmt.Sprintf("%q %q %q %q %q %q %q %q", c.Root, c.URL, c.Found, c.Place, c.Rival, c.kind, w.tree.URL, c.doubts)
+	key := fmt.Sprintf("%q %q %q %q %q %q %q %q %t", c.Root, c.URL, c.Found, c.Place, c.Rival, c.kind, w.tree.URL, c.doubts, w.tree.leads.hub)
 	if self := c.self; self != nil {
 		copied := *self // what is found for a cluster is its own
 		c.self = &copied

@@ -235,6 +235,7 @@ func (t *Tree) leading() *leads {
 		t.leads.Objects = t.objects(func(file string, c *content) bool { return c.leads && !hidden(file) })
 		t.leads.hidden = t.objects(func(file string, c *content) bool { return c.leads && hidden(file) })
 		t.leads.problems = t.watch.problems
+		t.leads.hub = slices.ContainsFunc(t.leads.Kustomizations, func(k *Kustomization) bool { return k.KubeConfig != "" })
 		t.watch = nil
 	}
 	for _, p := range t.leads.problems {
@@ -248,6 +249,7 @@ type leads struct {
 	Objects
 	hidden   Objects // that stand in hidden directories
 	problems []Problem
+	hub      bool // a Flux Kustomization applies things to another cluster than its own
 }
 
 // objects is the objects of files of some kind, by file and line.

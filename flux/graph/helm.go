@@ -586,18 +586,16 @@ func (x index) like(s *thing) []*thing {
 	return all
 }
 
+// nearest is the object of a name that stands nearest to another one, in the same cluster: a kubeConfig leads to another one.
 func (x index) nearest(r Ref, from Object) *thing {
-	all := x[r]
-	if len(all) < 2 {
-		if len(all) == 0 {
-			return nil
+	var best *thing
+	to := from.Entry.target()
+	for _, s := range x[r][:min(len(x[r]), MaxClusters)] {
+		if from.Kind != "" && s.by == nil && s.Entry.target() != to {
+			continue
 		}
-		return all[0]
-	}
-	best, most := all[0], near(all[0].Place, from.Place)
-	for _, s := range all[1:min(len(all), MaxClusters)] {
-		if n := near(s.Place, from.Place); n > most {
-			best, most = s, n
+		if best == nil || near(s.Place, from.Place) > near(best.Place, from.Place) {
+			best = s
 		}
 	}
 	return best

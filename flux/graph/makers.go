@@ -2,7 +2,6 @@ package graph
 
 import (
 	"bytes"
-	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -62,26 +61,11 @@ func (c *thing) may(r Ref) bool {
 	return c.into == "" || r.Namespace == "" || c.into == r.Namespace
 }
 
-// makers finds what may make the ConfigMaps, Secrets and sources that something of a cluster refers to and that stand in no file that is read: a ResourceSet, what
-// such a one may lead to, an object of which an operator makes it, and a HelmRelease whose chart stands in the tree. Each stands for such an object, whose content is not known then. It reports
-// whether there is any.
+// makers finds what may make the ConfigMaps, Secrets and sources that something of a cluster refers to and that stand in no file that is read: a ResourceSet, an
+// object of which an operator makes it, a HelmRelease whose chart stands in the tree, and any file that says it where a ResourceSet may lead to that, or a hub applies
+// things to clusters with a Flux of their own. Each stands for such an object, whose content is not known then. It reports whether there is any.
 func (w *walk) makers(c *Cluster) bool {
-	missing := map[Ref]bool{}
-	for _, refs := range c.refs {
-		for r := range refs {
-			missing[r] = true
-		}
-	}
-	for _, k := range c.Kustomizations {
-		for _, u := range k.uses {
-			u.ref.Namespace = cmp.Or(u.ref.Namespace, k.Namespace)
-			missing[u.ref] = true
-		}
-	}
-	maps.DeleteFunc(missing, func(r Ref, _ bool) bool {
-		return r.Kind != "ConfigMap" && r.Kind != "Secret" && !isSource(r.Kind) || c.index.find(r, Object{}) != nil || isSource(r.Kind) && c.handsOn(r, Object{})
-	})
-	if len(missing) == 0 {
+	if len(c.missing) == 0 {
 		return false
 	}
 	makers := slices.Concat(c.sets, c.makers)
@@ -101,7 +85,7 @@ func (w *walk) makers(c *Cluster) bool {
 		}
 		makers = append(makers, r)
 	}
-	if len(c.sets) > 0 {
+	if len(c.sets) > 0 || w.tree.leads.hub {
 		makers = append(makers, w.tree.plain()...)
 	}
 	found := false
@@ -110,7 +94,7 @@ func (w *walk) makers(c *Cluster) bool {
 		if m.data != nil {
 			size = m.data.size
 		}
-		for _, r := range slices.SortedFunc(maps.Keys(missing), Ref.compare) {
+		for _, r := range slices.SortedFunc(maps.Keys(c.missing), Ref.compare) {
 			if w.spent(1+size>>10, 0) || !m.may(r) {
 				continue
 			}

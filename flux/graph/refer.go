@@ -28,12 +28,22 @@ func (c *Cluster) refer(of Entry, user Object, refs ...Ref) {
 			c.refs[of.Kustomization] = map[Ref]bool{}
 		}
 		c.refs[of.Kustomization][r] = true
+		c.miss(r, user)
+	}
+}
+
+// miss keeps what an object refers to that stands in no file, and that somebody may make.
+func (c *Cluster) miss(r Ref, user Object) {
+	r.Namespace = cmp.Or(r.Namespace, user.Namespace)
+	made := r.Kind == "ConfigMap" || r.Kind == "Secret" || isSource(r.Kind) && !c.handsOn(r, user)
+	if made && r.Name != "" && c.index.find(r, user) == nil {
+		c.missing[r] = true
 	}
 }
 
 // referred finds what everything of a cluster refers to.
 func (w *walk) referred(c *Cluster) {
-	c.refs = map[*Kustomization]map[Ref]bool{}
+	c.refs, c.missing = map[*Kustomization]map[Ref]bool{}, map[Ref]bool{}
 	uses := func(of Entry, user Object, uses []use) {
 		for _, u := range uses {
 			c.refer(of, user, u.ref)
@@ -44,13 +54,21 @@ func (w *walk) referred(c *Cluster) {
 		for _, r := range k.SubstituteFrom {
 			c.refer(of, k.Object, Ref{r.Kind, "", r.Name})
 		}
-		c.refer(of, k.Object, c.filling(k.Object, k.names)...)
+		for _, u := range k.uses {
+			c.miss(u.ref, k.Object)
+		}
+		for _, o := range k.origins {
+			for _, u := range o.uses {
+				c.miss(u.ref, o.Object)
+			}
+		}
+		c.fills(of, k.Object, k.names)
 		found, _ := c.variables(k)
 		for _, s := range found {
 			if w.spent(1, 0) {
 				return
 			}
-			c.refer(of, s.Object, c.filling(s.Object, s.names)...)
+			c.fills(of, s.Object, s.names)
 		}
 	}
 	for _, r := range c.releases {
@@ -61,24 +79,22 @@ func (w *walk) referred(c *Cluster) {
 				return
 			}
 			uses(of, o.Object, o.uses)
-			c.refer(of, o.Object, c.filling(o.Object, o.names)...)
+			c.fills(of, o.Object, o.names)
 		}
 	}
 }
 
-// filling is the objects that fill the variables of an object.
-func (c *Cluster) filling(o Object, names []string) []Ref {
+// fills keeps the objects that fill the variables of an object.
+func (c *Cluster) fills(of Entry, o Object, names []string) {
 	if o.Entry == nil || len(names) == 0 {
-		return nil
+		return
 	}
-	var out []Ref
 	found, _ := c.variables(o.Entry)
 	for _, s := range found {
 		if slices.ContainsFunc(names, func(name string) bool { return s.has(c.tree, name) }) {
-			out = append(out, Ref{s.Kind, s.Namespace, s.Name})
+			c.refer(of, o.Entry.Object, Ref{s.Kind, s.Namespace, s.Name})
 		}
 	}
-	return out
 }
 
 // Says is a hash of what the objects of a name say that others apply, and of what applies them; "" if none stands in a file that was read. The entry

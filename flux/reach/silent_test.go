@@ -136,6 +136,7 @@ func TestMadeElsewhere(t *testing.T) {
 		"the template of a SealedSecret":  {values + operator("bitnami.com/v1alpha1", "SealedSecret", "s", "{template: {metadata: {name: vars}}}"), "live/s.yaml", "weekend"},
 		"another SealedSecret":            {values + operator("bitnami.com/v1alpha1", "SealedSecret", "s", "{template: {metadata: {name: other}}}"), "live/s.yaml", "-"},
 		"an ExternalSecret":               {values + operator("external-secrets.io/v1", "ExternalSecret", "vars", "{}"), "live/s.yaml", "weekend"},
+		"an ExternalSecret of a source":   {root + "-- clusters/prod/held.yaml --\n" + heldKs("./apps", "GitRepository", "own") + sourceObject("GitRepository", "own", "{"+fleet+", secretRef: {name: vars}}") + operator("external-secrets.io/v1", "ExternalSecret", "vars", "{}"), "live/s.yaml", "weekend"},
 		"the target of an ExternalSecret": {values + operator("external-secrets.io/v1", "ExternalSecret", "s", "{target: {name: vars}}"), "live/s.yaml", "weekend"},
 		"one of another namespace":        {values + strings.Replace(operator("external-secrets.io/v1", "ExternalSecret", "vars", "{}"), "name: vars, namespace: flux-system", "name: vars, namespace: web", 1), "live/s.yaml", "-"},
 		"one of all namespaces":           {values + strings.Replace(operator("external-secrets.io/v1", "ClusterExternalSecret", "vars", "{}"), ", namespace: flux-system}\nspec: {}", "}\nspec: {}", 1), "live/s.yaml", "weekend"},
