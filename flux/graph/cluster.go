@@ -543,6 +543,7 @@ func (w *walk) read(c *Cluster, k *Kustomization, sources ...piece) []*Kustomiza
 		*k.vars = variablesOf(w.tree, k.Substitute, c.substitutes(k))
 	}
 	for _, d := range rest {
+		d = w.refilled(d)
 		c.add(w.tree, d)
 		if d.text("kind") == "ResourceSet" && groupOf(d.node) == fluxOperator {
 			c.Leaves = append(c.Leaves, Leaf{Place: d.place, Kind: LeafResourceSet, Text: wordResourceSet(d.text("metadata", "name"))})

@@ -421,6 +421,9 @@ func hashOf(b *bytes.Buffer) string {
 // names is the names of the variables in what a document says.
 func names(d *doc) []string {
 	out := map[string]bool{}
+	for _, name := range d.filled {
+		out[name] = true
+	}
 	var visit func(n *yaml.Node)
 	visit = func(n *yaml.Node) {
 		n = unpacked(n)

@@ -27,7 +27,9 @@ type doc struct {
 	patched []Place    // the patches that changed it
 	before  []Ref      // namespaces and names that it had, where a kustomization.yaml has changed them, as written first
 	vague   bool       // it may say something else than what was read
+	renamed bool       // it may be called otherwise
 	made    *generator // that makes it; nil: it stands in the file itself
+	filled  []string   // the variables that it had before [walk.refilled]
 }
 
 // wantedKinds is the kinds of the documents that say something here: the others are not parsed.
@@ -95,14 +97,14 @@ func field(text []byte, key string, is func(word string) bool) bool {
 			}
 			rest = bytes.TrimLeft(rest[end:], space)
 		}
-		if unusual(rest) || len(rest) > 0 && strings.ContainsRune("!&*|>", rune(rest[0])) {
+		if unusual(rest) || len(rest) > 0 && strings.ContainsRune("!&*|>$", rune(rest[0])) {
 			return true
 		}
 		rest = bytes.TrimLeft(rest, `"'`)
 		rest = rest[:min(len(rest), MaxAlias)]
 		if end := bytes.IndexFunc(rest, func(r rune) bool { return r > 'z' || r < 'A' || r > 'Z' && r < 'a' }); end >= 0 {
-			if rest[end] == '\\' {
-				return true // an escape
+			if rest[end] == '\\' || rest[end] == '$' {
+				return true // an escape, or a variable
 			}
 			rest = rest[:end]
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Variables is what Flux fills in for variables in what a Kustomization makes, as far as it is known: of `substitute` and of what `substituteFrom` names.
@@ -185,6 +187,85 @@ func unfilled(s string) string {
 }
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*`)
+
+// sections are fields of Flux's objects that are no texts, and that lead to something.
+var sections = []string{
+	"spec", "sourceRef", "postBuild", "substitute", "substituteFrom", "components", "patches", "patchesStrategicMerge", "patchesJson6902", "decryption", "kubeConfig",
+	"secretRef", "configMapRef", "certSecretRef", "proxySecretRef", "chartRef", "valuesFrom", "valuesFiles", "ref", "include", "repository", "sparseCheckout", "verify",
+	"sources", "artifacts", "copy",
+}
+
+// refilled is a document with what variables make of it that is more than a text: Flux fills them into YAML, and reads that again. What it may have by one
+// whose value is not known is a problem.
+func (w *walk) refilled(d *doc) *doc {
+	variables := names(d)
+	if d.vars.none() || len(variables) == 0 || w.spent(0, d.nodes) {
+		return d
+	}
+	out := d.copy()
+	out.filled = variables
+	out.vars.refill(out.node)
+	out.weigh()
+	var look func(n *yaml.Node)
+	look = func(n *yaml.Node) {
+		for i, child := range n.Content {
+			key := child
+			if look(child); n.Kind == yaml.MappingNode && i%2 == 1 {
+				key = n.Content[i-1]
+			}
+			if name := unfilled(child.Value); name != "" && child.Kind == yaml.ScalarNode && n.Kind == yaml.MappingNode && (key == child || slices.Contains(sections, key.Value)) {
+				of := out.by.title()
+				if out.text("kind") == "Kustomization" {
+					of = out.text("metadata", "namespace") + "/" + out.text("metadata", "name")
+				}
+				w.tree.note(Problem{Place: Place{d.place.File, child.Line}, Text: wordUnknown(key.Value, child.Value, name), Variable: name, Of: of})
+			}
+		}
+	}
+	if strings.Contains(groupOf(out.node), ".toolkit.fluxcd.io") || groupOf(out.node) == fluxArtifacts {
+		look(at(out.node, "spec"))
+	}
+	return out
+}
+
+// refill fills variables in where they are a key, or where what they make of a text is no text as it stands there.
+func (v *Variables) refill(n *yaml.Node) {
+	for i, child := range n.Content {
+		text := v.Expand(child.Value)
+		switch {
+		case child.Kind != yaml.ScalarNode:
+			v.refill(child)
+		case text == child.Value || strings.Contains(text, "\n"):
+		case n.Kind == yaml.MappingNode && i%2 == 0:
+			key := *child
+			key.Value = text
+			n.Content[i] = &key
+		default:
+			was, is := bare(n, child.Value), bare(n, text)
+			if was != nil && was.Value == child.Value && is != nil && (is.Kind != yaml.ScalarNode || is.Value != text || is.Tag == "!!null") {
+				relined(is, child.Line)
+				n.Content[i] = is
+			}
+		}
+	}
+}
+
+// bare is what a text is that stands in a section or a list without quotes; nil: no YAML.
+func bare(in *yaml.Node, text string) *yaml.Node {
+	before := "k: "
+	if in.Kind == yaml.SequenceNode {
+		before = "k:\n- "
+	}
+	root, err := parseDocument([]byte(before + text))
+	n := at(root, "k")
+	if n != nil && in.Kind == yaml.SequenceNode && len(n.Content) > 0 {
+		n = n.Content[0]
+	}
+	if err != nil || n == nil {
+		return nil
+	}
+	return n
+}
 
 // disabled reports whether an object says that nothing is to be filled in.
 func (d *doc) disabled() bool {

@@ -32,6 +32,13 @@ func TestFilled(t *testing.T) {
 			"-- up/mid.yaml --\n" + strings.Replace(ks("mid", "./mid", "flux-system"), "spec: {", "spec: {patches: ["+patch+"], ", 1) +
 			"-- mid/held.yaml --\n" + held + "-- apps/a.yaml --\n" + configMap
 	}
+	lines := func(spec, lines string) string { // what is windowed, as variables have its lines
+		return root + "-- clusters/prod/up.yaml --\n" + postBuild(ks("up", "./up", "flux-system"), spec) + "-- clusters/prod/live.yaml --\n" + ks("live", "./live", "flux-system") +
+			"-- live/vals.yaml --\n" + strings.Replace(configMap, "name: cm", "name: vals, namespace: flux-system", 1) + "-- live/own.yaml --\n" + gitRepository("own", "main") +
+			"-- comp/kustomization.yaml --\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: [a.yaml]\n-- comp/a.yaml --\n" + strings.Replace(configMap, "name: cm", "name: more", 1) +
+			"-- apps/a.yaml --\n" + configMap + "-- up/held.yaml --\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: held, namespace: flux-system}\n" +
+			strings.Replace(lines, "spec:\n", "spec:\n  path: ./apps\n  sourceRef: {kind: GitRepository, name: flux-system}\n", 1)
+	}
 	const operation, known, hidden = `patch: '[{"op": "replace", "path": "/spec/path", "value": "./apps"}]'}`, "substitute: {X: held, Y: apps, Z: prod}", "substituteFrom: [{kind: Secret, name: variables}]"
 	for name, c := range map[string]struct{ tree, file, want string }{
 		"a patch":                               {patched(known, "{target: {name: held}, "+operation), "apps/a.yaml", "weekend"},
@@ -41,6 +48,19 @@ func TestFilled(t *testing.T) {
 		"a variable in a patch's name":          {patched(known, `{patch: "kind: Kustomization\napiVersion: kustomize.toolkit.fluxcd.io/v1\nmetadata: {name: '${X}', namespace: flux-system}\nspec: {path: ./apps}"}`), "apps/a.yaml", "weekend"},
 		"a hidden one in its target":            {patched(hidden, "{target: {name: \"${X}\"}, "+operation), "apps/a.yaml", broken},
 		"a hidden one in its selector":          {patched(hidden, "{target: {labelSelector: \"in=${X}\"}, "+operation), "apps/a.yaml", broken},
+		"a variable that is a section":          {lines("substitute: {X: \"{substituteFrom: [{kind: ConfigMap, name: vals}]}\"}", "spec:\n  postBuild: ${X}\n"), "live/vals.yaml", "weekend"},
+		"one that is a list":                    {lines("substitute: {X: \"[{kind: ConfigMap, name: vals}]\"}", "spec:\n  postBuild: {substituteFrom: \"${X}\"}\n"), "live/vals.yaml", "weekend"},
+		"one that is an entry of a list":        {lines("substitute: {X: \"{kind: ConfigMap, name: vals}\"}", "spec:\n  postBuild: {substituteFrom: [\"${X}\"]}\n"), "live/vals.yaml", "weekend"},
+		"one with a comment":                    {lines("substitute: {X: \"vals # x\"}", "spec:\n  postBuild: {substituteFrom: [{kind: ConfigMap, name: \"${X}\"}]}\n"), "live/vals.yaml", "weekend"},
+		"one in quotes":                         {lines("substitute: {X: \"'vals'\"}", "spec:\n  postBuild: {substituteFrom: [{kind: ConfigMap, name: \"${X}\"}]}\n"), "live/vals.yaml", "weekend"},
+		"one that is a key":                     {lines("substitute: {X: postBuild}", "spec:\n  ${X}: {substituteFrom: [{kind: ConfigMap, name: vals}]}\n"), "live/vals.yaml", "weekend"},
+		"one that is all of it":                 {lines("substitute: {X: \"{path: ./apps, sourceRef: {kind: GitRepository, name: own}}\"}", "spec: ${X}\n"), "live/own.yaml", "weekend"},
+		"one that is components":                {lines("substitute: {X: \"[../comp]\"}", "spec:\n  components: ${X}\n"), "comp/a.yaml", "weekend"},
+		"a section that is hidden":              {lines(hidden, "spec:\n  postBuild: ${X}\n"), "live/vals.yaml", broken},
+		"a key that is hidden":                  {lines(hidden, "spec:\n  ${X}: {substituteFrom: [{kind: ConfigMap, name: vals}]}\n"), "live/vals.yaml", broken},
+		"a text that is hidden":                 {lines(hidden, "spec:\n  interval: ${X}\n"), "live/vals.yaml", "-"},
+		"a kind":                                {strings.Replace(between("", "substitute: {X: ConfigMap}", ""), "kind: ConfigMap", "kind: ${X}", 1) + variables, "infra/vals.yaml", "weekend"},
+		"half of a kind":                        {strings.Replace(between("", "substitute: {X: Map}", ""), "kind: ConfigMap", "kind: Config${X}", 1) + variables, "infra/vals.yaml", "weekend"},
 		"a variable of values":                  {between(secretVars, fromSecret, uses) + values, "vars/a.yaml", "weekend"},
 		"a variable of values, in a definition": {between(secretVars, "substitute: {X: y}", uses) + values, "clusters/prod/infra.yaml", "weekend"},
 		"what names a variable's object":        {between(secretVars, fromSecret, uses) + values, "clusters/prod/infra.yaml", "weekend"},
