@@ -64,6 +64,7 @@ type change struct {
 	why     error        // it could not be read
 	lines   []int        // that stand before the document in the patch's file
 	weights []int        // how many nodes each is
+	kinds   bool         // it may make one of the kinds that are read of another one
 }
 
 // parsePatch parses a patch's text, which may hold several documents. where is its first line.
@@ -96,6 +97,7 @@ func parsePatch(text []byte, where Place, t Target) (change, error) {
 			case node.Kind == yaml.SequenceNode && len(node.Content) > MaxList:
 				return c, errors.New(wordLongList("patch"))
 			}
+			c.kinds = c.kinds || rekinds(node)
 			nodes, _ := weight(node)
 			c.weights = append(c.weights, nodes)
 			c.nodes, c.means, c.lines = append(c.nodes, node), append(c.means, means), append(c.lines, before)
@@ -103,6 +105,14 @@ func parsePatch(text []byte, where Place, t Target) (change, error) {
 		before += strings.Count(string(part), "\n")
 	}
 	return c, nil
+}
+
+// rekinds reports whether operations may make one of the kinds that are read of another one.
+func rekinds(operations *yaml.Node) bool {
+	return operations.Kind == yaml.SequenceNode && slices.ContainsFunc(operations.Content, func(op *yaml.Node) bool {
+		value := at(op, "value")
+		return scalar(at(op, "path")) == "/kind" && scalar(at(op, "op")) != "test" && (value == nil || IsRead(value.Value))
+	})
 }
 
 // decode decodes one document into a node; the library may panic.

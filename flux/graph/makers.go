@@ -46,7 +46,7 @@ func (d *doc) says(word string) bool {
 // may reports whether a maker may make an object. Where operators do, that of its name counts, and each that it names, in its namespace or one that it names.
 func (c *thing) may(r Ref) bool {
 	switch {
-	case unfilled(c.Namespace+c.Name) != "" && !makes(c.Kind):
+	case c.anyName() && !makes(c.Kind):
 		return c.Kind == r.Kind
 	case c.data == nil:
 	case makes(c.Kind):
@@ -61,6 +61,11 @@ func (c *thing) may(r Ref) bool {
 	return c.into == "" || r.Namespace == "" || c.into == r.Namespace
 }
 
+// anyName reports whether it is not known what an object is called.
+func (c *thing) anyName() bool {
+	return unfilled(c.Namespace+c.Name) != "" || c.data != nil && c.data.renamed
+}
+
 // makers finds what may make the ConfigMaps, Secrets and sources that something of a cluster refers to and that stand in no file that is read: a ResourceSet, an
 // object of which an operator makes it, a HelmRelease whose chart stands in the tree, and any file that says it where a ResourceSet may lead to that, or a hub applies
 // things to clusters with a Flux of their own. Each stands for such an object, whose content is not known then. It reports whether there is any.
@@ -71,7 +76,7 @@ func (w *walk) makers(c *Cluster) bool {
 	makers := slices.Concat(c.sets, c.makers)
 	for _, key := range slices.SortedFunc(maps.Keys(c.index), Ref.compare) {
 		for _, s := range c.index[key] {
-			if key.Namespace != "*" && unfilled(s.Namespace+s.Name) != "" {
+			if key.Namespace != "*" && s.anyName() {
 				makers = append(makers, s)
 			}
 		}

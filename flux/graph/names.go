@@ -41,6 +41,8 @@ type opaque struct {
 	reference
 	targets []Target // of which one has to fit
 	from    Target   // of what a value comes; none: of anything
+	renames bool     // it may change names
+	kinds   bool     // it may change kinds
 }
 
 // reference is a file or directory that a kustomization.yaml names.
@@ -85,7 +87,8 @@ func (t *Tree) readBuild(d *doc) *build {
 	for _, s := range t.sections(d, "patches") {
 		b.patches = append(b.patches, s.readPatch("patches"))
 		if at(s.node, "options") != nil { // they let a patch rename
-			b.unclear(d, s.node, "patches", []Target{d.target(at(s.node, "target"))})
+			o := b.unclear(d, s.node, "patches", []Target{d.target(at(s.node, "target"))})
+			o.renames, o.kinds = true, at(s.node, "options", "allowKindChange") != nil
 		}
 	}
 	for _, s := range t.sections(d, "patchesJson6902") {
@@ -95,7 +98,7 @@ func (t *Tree) readBuild(d *doc) *build {
 		b.merges = append(b.merges, merged(n))
 	}
 	for _, n := range twice {
-		b.unclear(d, n, n.Value, nil)
+		b.unclear(d, n, n.Value, nil).renames = true
 	}
 	b.readMetadata(t, d)
 	b.readReplacements(t, d)
@@ -112,7 +115,7 @@ func (t *Tree) readBuild(d *doc) *build {
 	}
 	for _, field := range []string{"transformers", "configurations", "vars", "crds", "openapi"} {
 		if n := at(d.node, field); n != nil {
-			b.unclear(d, n, field, nil)
+			b.unclear(d, n, field, nil).renames = field == "transformers"
 			for _, name := range t.names(d, field) {
 				b.opaque = append(b.opaque, opaque{reference: name})
 			}
@@ -122,8 +125,9 @@ func (t *Tree) readBuild(d *doc) *build {
 }
 
 // unclear notes a field that changes objects in ways that are not followed.
-func (b *build) unclear(d *doc, n *yaml.Node, field string, targets []Target) {
+func (b *build) unclear(d *doc, n *yaml.Node, field string, targets []Target) *opaque {
 	b.opaque = append(b.opaque, opaque{reference: reference{field: field, place: Place{d.place.File, n.Line}}, targets: targets})
+	return &b.opaque[len(b.opaque)-1]
 }
 
 // readMetadata reads the labels and annotations that are added, in kustomize's order.
@@ -151,14 +155,18 @@ func (b *build) readReplacements(t *Tree, d *doc) {
 		files := s.name("replacements", "path")
 		b.files = append(b.files, files...)
 		for _, n := range files {
-			b.opaque = append(b.opaque, opaque{reference: n})
+			b.opaque = append(b.opaque, opaque{reference: n, renames: true})
 		}
-		var targets []Target
+		o := opaque{from: d.target(at(s.node, "source"))}
 		for _, one := range t.list(s, "targets") {
-			targets = append(targets, d.target(at(one, "select")))
+			o.targets = append(o.targets, d.target(at(one, "select")))
+			for _, field := range t.names(&doc{node: one}, "fieldPaths") {
+				o.renames = o.renames || field.text == "metadata.name" || field.text == "metadata.namespace"
+				o.kinds = o.kinds || field.text == "kind"
+			}
 		}
-		b.unclear(d, s.node, "replacements", targets)
-		b.opaque[len(b.opaque)-1].from = d.target(at(s.node, "source"))
+		o.reference = b.unclear(d, s.node, "replacements", nil).reference
+		b.opaque[len(b.opaque)-1] = o
 	}
 }
 

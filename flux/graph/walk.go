@@ -474,6 +474,9 @@ func (l *load) patchBy(docs []*doc, dir string, p buildPatch) {
 		l.walk.patches[key] = c
 	}
 	l.patches[key] = c
+	if c.kinds {
+		l.problem(Problem{Place: c.place, Text: wordKinds})
+	}
 	for i, d := range docs {
 		if l.walk.spent(1+len(c.nodes)*(1+d.size>>10), 0) { // each of a patch's documents is compared with the object's name and labels
 			return
@@ -516,6 +519,9 @@ func (l *load) parsePatch(p buildPatch) change {
 func (l *load) opaque(docs []*doc, b *build, dir string) {
 	for _, n := range b.opaque {
 		var places []Place
+		if n.kinds {
+			l.problem(Problem{Place: n.place, Text: wordKinds})
+		}
 		if p := l.find(dir, n.reference); n.text == "" || inline(n.text) {
 			places = append(places, n.place)
 		} else {
@@ -530,7 +536,8 @@ func (l *load) opaque(docs []*doc, b *build, dir string) {
 			if !n.fits(docs[i]) {
 				continue
 			}
-			if docs[i] = docs[i].perhaps(places...); docs[i].plain() && n.carries() {
+			docs[i] = docs[i].perhaps(places...)
+			if docs[i].renamed = docs[i].renamed || n.renames; docs[i].plain() && n.carries() {
 				docs[i] = docs[i].perhaps(l.carried(n, docs)...)
 			}
 			if groupOf(docs[i].node) != fluxHelm || !l.titles(n, places) {

@@ -144,6 +144,7 @@ func wordManyClusters() string {
 
 // What of a patch or a kustomization.yaml is not followed.
 const (
+	wordKinds       = "it may make an object of Flux, or one that such an object refers to, of something else, which is not followed"
 	wordVagueTarget = "its target was not understood"
 	wordNoJSON      = "what begins with [ has to be JSON"
 	wordDirective   = "$patch says something that is not known"
