@@ -56,7 +56,7 @@ type Cluster struct {
 	sure     bool                            // another URL is another repository
 	defines  map[Place]bool                  // documents that define entry points, and sources that are used
 	refs     map[*Kustomization]map[Ref]bool // what entry points refer to, by entry point; nil is the root
-	missing  map[Ref]bool                    // of these, what stands in no file
+	missing  map[Ref]bool                    // what stands in no file of these, and whether all may make it
 	named    map[[2]string][]*Kustomization  // by namespace and name
 	read     map[*Source]bool                // that Kustomizations read as this repository
 }

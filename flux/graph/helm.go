@@ -31,6 +31,7 @@ type thing struct {
 	unread   bool              // it may have keys that were not read
 	made     *generator        // what a chart is made of, too
 	into     string            // the namespace that a HelmRelease is known to make objects in; "": any
+	holds    []string          // the names of ConfigMaps and Secrets in its values
 	by       *thing            // that may make the object which it stands for
 	mentions mentioned         // of a ResourceSet
 }
@@ -79,7 +80,7 @@ func (t *Tree) thing(d *doc, object Object) *thing {
 			out.uses = append(out.uses, use{ref: Ref{r.Kind, "", r.Name}, role: roleValues})
 		}
 		out.uses = slices.Concat(out.uses, t.secretUses(d, at(d.node, "spec", "chart")), t.secretUses(d, at(d.node, "spec", "kubeConfig")), account(d, "spec"))
-		if at(d.node, "spec", keyObjects) == nil && at(d.node, "spec", "valuesFrom") == nil {
+		if out.holds = t.texts(d, "spec", keyObjects); at(d.node, "spec", keyObjects) == nil && at(d.node, "spec", "valuesFrom") == nil {
 			out.into = cmp.Or(d.text("spec", "targetNamespace"), object.Namespace)
 		}
 	case group == fluxOperator && object.Kind == resourceSet:
@@ -310,7 +311,7 @@ const (
 	tagLong   = "!long" // of a value that was not kept
 	keyUnread = "\x00"  // a key that says that there may be others
 	// keyObjects says that values may hold whole objects, of any namespace.
-	keyObjects = "\x00objects"
+	keyObjects = "\x00objects" // the names of ConfigMaps and Secrets among them
 )
 
 // prune takes from a document what says nothing here, and reports whether there was any.
@@ -319,11 +320,11 @@ func prune(n *yaml.Node) bool {
 	case "HelmRelease":
 		spec := at(n, "spec")
 		instance := at(spec, "values", "instance")
-		objects := spec != nil && at(spec, "values") != nil && mentions(at(spec, "values"), "kind")
+		objects, named := spec != nil && at(spec, "values") != nil && mentions(at(spec, "values"), "kind"), plainNames(at(spec, "values"))
 		keep(n, "apiVersion", "kind", "metadata", "spec")
 		keep(spec, "chartRef", "chart", "valuesFrom", "targetNamespace", "kubeConfig", accountName)
 		if objects {
-			spec.Content = append(spec.Content, mapping(spec.Line, keyObjects, "").Content...)
+			spec.Content = append(spec.Content, mapping(spec.Line, keyObjects).Content[0], &yaml.Node{Kind: yaml.SequenceNode, Line: spec.Line, Content: named})
 		}
 		if at(instance, "sync") != nil {
 			keep(instance, "sync", "kustomize")
@@ -348,6 +349,20 @@ func prune(n *yaml.Node) bool {
 	}
 	plainComments(n)
 	return true
+}
+
+// plainNames is the names of the ConfigMaps and Secrets that stand in values.
+func plainNames(n *yaml.Node) (out []*yaml.Node) {
+	if n == nil {
+		return nil
+	}
+	if name := at(n, "metadata", "name"); name != nil && (&doc{node: n}).plain() {
+		out = append(out, name)
+	}
+	for _, child := range n.Content {
+		out = append(out, plainNames(child)...)
+	}
+	return out
 }
 
 // packedNode is a section of texts that is one text: tags, keys and values, each with its end. Few ConfigMaps are ever asked for their values. No

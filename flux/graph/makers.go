@@ -46,6 +46,8 @@ func (d *doc) says(word string) bool {
 // may reports whether a maker may make an object. Where operators do, that of its name counts, and each that it names, in its namespace or one that it names.
 func (c *thing) may(r Ref) bool {
 	switch {
+	case c.made == nil && len(c.holds) > 0 && !slices.Contains(c.holds, r.Name):
+		return false
 	case c.anyName() && !makes(c.Kind):
 		return c.Kind == r.Kind
 	case c.data == nil:
@@ -67,7 +69,7 @@ func (c *thing) anyName() bool {
 }
 
 // makers finds what may make the ConfigMaps, Secrets and sources that something of a cluster refers to and that stand in no file that is read: a ResourceSet, an
-// object of which an operator makes it, a HelmRelease whose chart stands in the tree, and any file that says it where a ResourceSet may lead to that, or a hub applies
+// object of which an operator makes it, a HelmRelease whose chart stands in the tree or whose values hold it, and any file that says it where a ResourceSet may lead to that, or a hub applies
 // things to clusters with a Flux of their own. Each stands for such an object, whose content is not known then. It reports whether there is any.
 func (w *walk) makers(c *Cluster) bool {
 	if len(c.missing) == 0 {
@@ -82,10 +84,13 @@ func (w *walk) makers(c *Cluster) bool {
 		}
 	}
 	for _, r := range c.releases {
-		if r.made == nil {
-			continue // its chart stands elsewhere
+		if r.made != nil && len(r.made.files) == 0 {
+			r.made = nil // its chart stands elsewhere: what its values hold counts
 		}
-		if slices.ContainsFunc(r.made.files, w.elsewhere) {
+		if r.made == nil && len(r.holds) == 0 {
+			continue
+		}
+		if r.made != nil && slices.ContainsFunc(r.made.files, w.elsewhere) {
 			r.into = ""
 		}
 		makers = append(makers, r)
@@ -100,7 +105,7 @@ func (w *walk) makers(c *Cluster) bool {
 			size = m.data.size
 		}
 		for _, r := range slices.SortedFunc(maps.Keys(c.missing), Ref.compare) {
-			if w.spent(1+size>>10, 0) || !m.may(r) {
+			if w.spent(1+size>>10, 0) || m.data == nil && !c.missing[r] || !m.may(r) {
 				continue
 			}
 			s := &thing{Object: m.Object, digest: wordMayMake + m.digest, names: m.names, made: m.made, unread: true, by: m}

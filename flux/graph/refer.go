@@ -28,16 +28,17 @@ func (c *Cluster) refer(of Entry, user Object, refs ...Ref) {
 			c.refs[of.Kustomization] = map[Ref]bool{}
 		}
 		c.refs[of.Kustomization][r] = true
-		c.miss(r, user)
+		c.miss(r, user, true)
 	}
 }
 
-// miss keeps what an object refers to that stands in no file, and that somebody may make.
-func (c *Cluster) miss(r Ref, user Object) {
+// miss keeps what an object refers to that stands in no file, and that somebody may make. What a source is read by is mostly made by hand, so that
+// only what says its name counts there: all is false.
+func (c *Cluster) miss(r Ref, user Object, all bool) {
 	r.Namespace = cmp.Or(r.Namespace, user.Namespace)
 	made := r.Kind == "ConfigMap" || r.Kind == "Secret" || isSource(r.Kind) && !c.handsOn(r, user)
 	if made && r.Name != "" && c.index.find(r, user) == nil {
-		c.missing[r] = true
+		c.missing[r] = c.missing[r] || all
 	}
 }
 
@@ -55,11 +56,11 @@ func (w *walk) referred(c *Cluster) {
 			c.refer(of, k.Object, Ref{r.Kind, "", r.Name})
 		}
 		for _, u := range k.uses {
-			c.miss(u.ref, k.Object)
+			c.miss(u.ref, k.Object, true)
 		}
 		for _, o := range k.origins {
 			for _, u := range o.uses {
-				c.miss(u.ref, o.Object)
+				c.miss(u.ref, o.Object, false)
 			}
 		}
 		c.fills(of, k.Object, k.names)

@@ -112,6 +112,7 @@ func TestMadeElsewhere(t *testing.T) {
 	operator := func(api, kind, name, spec string) string {
 		return "-- clusters/prod/live.yaml --\n" + ks("live", "./live", "flux-system") + "-- live/s.yaml --\n" + object(api, kind, name, spec)
 	}
+	remote := func(spec string) string { return operator("helm.toolkit.fluxcd.io/v2", "HelmRelease", "raw", spec) }
 	replace := func(source string) string {
 		return "replacements: [{source: " + source + ", targets: [{select: {kind: ConfigMap, name: vars}, fieldPaths: [data.X]}]}]\n"
 	}
@@ -132,6 +133,11 @@ func TestMadeElsewhere(t *testing.T) {
 		"a chart for any namespace":       {held + release("targetNamespace: web, ", "metadata:\n  namespace: flux-system\n"), "charts/web/templates/a.yaml", "weekend"},
 		"a chart with objects as values":  {held + release("targetNamespace: web, values: {extra: [{kind: ConfigMap}]}, ", "x\n"), "live/r.yaml", "weekend"},
 		"a chart with values from others": {held + release("targetNamespace: web, valuesFrom: [{kind: ConfigMap, name: v}], ", "x\n") + "-- live/v.yaml --\n" + strings.Replace(configMap, "name: cm", "name: v, namespace: flux-system", 1), "live/v.yaml", "weekend"},
+		"a chart elsewhere":               {held + remote("{chart: {spec: {chart: raw, sourceRef: {kind: HelmRepository, name: x}}}, values: {a: b}}"), "live/s.yaml", "-"},
+		"one with objects":                {held + remote("{chart: {spec: {chart: raw, sourceRef: {kind: HelmRepository, name: x}}}, values: {resources: [{kind: ConfigMap, metadata: {name: vars}}]}}"), "live/s.yaml", "weekend"},
+		"one of an artifact":              {held + remote("{chartRef: {kind: OCIRepository, name: x}, values: {resources: [{kind: ConfigMap, metadata: {name: vars}}]}}"), "live/s.yaml", "weekend"},
+		"one with other objects":          {held + remote("{chart: {spec: {chart: raw, sourceRef: {kind: HelmRepository, name: x}}}, values: {resources: [{kind: ConfigMap, metadata: {name: other}}]}}"), "live/s.yaml", "-"},
+		"a chart, of a source's Secret":   {root + "-- clusters/prod/held.yaml --\n" + heldKs("./apps", "GitRepository", "own") + sourceObject("GitRepository", "own", "{"+fleet+", secretRef: {name: vars}}") + release("", "kind: Secret\n"), "live/r.yaml", "-"},
 		"a SealedSecret":                  {values + operator("bitnami.com/v1alpha1", "SealedSecret", "vars", "{encryptedData: {a: "+strings.Repeat("x", 300)+"}}"), "live/s.yaml", "weekend"},
 		"the template of a SealedSecret":  {values + operator("bitnami.com/v1alpha1", "SealedSecret", "s", "{template: {metadata: {name: vars}}}"), "live/s.yaml", "weekend"},
 		"another SealedSecret":            {values + operator("bitnami.com/v1alpha1", "SealedSecret", "s", "{template: {metadata: {name: other}}}"), "live/s.yaml", "-"},
