@@ -105,7 +105,7 @@ func (w *walk) makers(c *Cluster) bool {
 			size = m.data.size
 		}
 		for _, r := range slices.SortedFunc(maps.Keys(c.missing), Ref.compare) {
-			if w.spent(1+size>>10, 0) || m.data == nil && !c.missing[r] || !m.may(r) {
+			if w.spent(1+size>>10, 0) || m.data == nil && !c.missing[r] && !m.mentions.names[mention{"", r.Name}] || !m.may(r) {
 				continue
 			}
 			s := &thing{Object: m.Object, digest: wordMayMake + m.digest, names: m.names, made: m.made, unread: true, by: m}

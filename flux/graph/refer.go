@@ -28,12 +28,11 @@ func (c *Cluster) refer(of Entry, user Object, refs ...Ref) {
 			c.refs[of.Kustomization] = map[Ref]bool{}
 		}
 		c.refs[of.Kustomization][r] = true
-		c.miss(r, user, true)
 	}
 }
 
-// miss keeps what an object refers to that stands in no file, and that somebody may make. What a source is read by is mostly made by hand, so that
-// only what says its name counts there: all is false.
+// miss keeps what an object refers to that stands in no file, and that somebody may make. What lets a Kustomization or a source be read is mostly made by hand,
+// so that only what says its name counts there: all is false.
 func (c *Cluster) miss(r Ref, user Object, all bool) {
 	r.Namespace = cmp.Or(r.Namespace, user.Namespace)
 	made := r.Kind == "ConfigMap" || r.Kind == "Secret" || isSource(r.Kind) && !c.handsOn(r, user)
@@ -45,18 +44,20 @@ func (c *Cluster) miss(r Ref, user Object, all bool) {
 // referred finds what everything of a cluster refers to.
 func (w *walk) referred(c *Cluster) {
 	c.refs, c.missing = map[*Kustomization]map[Ref]bool{}, map[Ref]bool{}
-	uses := func(of Entry, user Object, uses []use) {
+	uses := func(of Entry, user Object, uses []use, all bool) {
 		for _, u := range uses {
 			c.refer(of, user, u.ref)
+			c.miss(u.ref, user, all)
 		}
 	}
 	for _, k := range c.Kustomizations {
 		of := c.entry(k)
 		for _, r := range k.SubstituteFrom {
 			c.refer(of, k.Object, Ref{r.Kind, "", r.Name})
+			c.miss(Ref{r.Kind, "", r.Name}, k.Object, true)
 		}
 		for _, u := range k.uses {
-			c.miss(u.ref, k.Object, true)
+			c.miss(u.ref, k.Object, isSource(u.ref.Kind))
 		}
 		for _, o := range k.origins {
 			for _, u := range o.uses {
@@ -74,12 +75,12 @@ func (w *walk) referred(c *Cluster) {
 	}
 	for _, r := range c.releases {
 		of := c.entry(r.Entry)
-		uses(of, r.Object, r.uses)
+		uses(of, r.Object, r.uses, true)
 		for _, o := range r.origins {
 			if w.spent(1, 0) {
 				return
 			}
-			uses(of, o.Object, o.uses)
+			uses(of, o.Object, o.uses, false)
 			c.fills(of, o.Object, o.names)
 		}
 	}

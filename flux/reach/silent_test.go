@@ -113,6 +113,9 @@ func TestMadeElsewhere(t *testing.T) {
 		return "-- clusters/prod/live.yaml --\n" + ks("live", "./live", "flux-system") + "-- live/s.yaml --\n" + object(api, kind, name, spec)
 	}
 	remote := func(spec string) string { return operator("helm.toolkit.fluxcd.io/v2", "HelmRelease", "raw", spec) }
+	as := func(spec string) string {
+		return root + "-- clusters/prod/held.yaml --\n" + strings.Replace(heldKs("./apps", "GitRepository", "flux-system"), "spec: {", "spec: {"+spec+", ", 1)
+	}
 	replace := func(source string) string {
 		return "replacements: [{source: " + source + ", targets: [{select: {kind: ConfigMap, name: vars}, fieldPaths: [data.X]}]}]\n"
 	}
@@ -138,6 +141,10 @@ func TestMadeElsewhere(t *testing.T) {
 		"one of an artifact":              {held + remote("{chartRef: {kind: OCIRepository, name: x}, values: {resources: [{kind: ConfigMap, metadata: {name: vars}}]}}"), "live/s.yaml", "weekend"},
 		"one with other objects":          {held + remote("{chart: {spec: {chart: raw, sourceRef: {kind: HelmRepository, name: x}}}, values: {resources: [{kind: ConfigMap, metadata: {name: other}}]}}"), "live/s.yaml", "-"},
 		"a chart, of a source's Secret":   {root + "-- clusters/prod/held.yaml --\n" + heldKs("./apps", "GitRepository", "own") + sourceObject("GitRepository", "own", "{"+fleet+", secretRef: {name: vars}}") + release("", "kind: Secret\n"), "live/r.yaml", "-"},
+		"the same, of a release's source": {strings.Replace(values, "ref: {branch", "secretRef: {name: git}, ref: {branch", 1) + strings.Replace(release("valuesFrom: [{kind: Secret, name: vals}], ", ""), "-- live/r.yaml", "-- live/vals.yaml --\n"+secret("vals")+"-- live/r.yaml", 1) + "-- clusters/prod/vars.yaml --\n" + secret("vars") + sourceObject("HelmRepository", "x", "{url: https://example.com/charts}"), "live/r.yaml", "-"},
+		"a chart, of what decrypts":       {as("decryption: {provider: sops, secretRef: {name: vars}}") + release("valuesFrom: [{kind: Secret, name: vals}], ", "kind: Secret\n"), "live/r.yaml", "-"},
+		"a ResourceSet, of what decrypts": {as("decryption: {provider: sops, secretRef: {name: vars}}") + sets, "live/set.yaml", "-"},
+		"one that says its name":          {as("decryption: {provider: sops, secretRef: {name: vars}}") + strings.Replace(sets, "resources: []", "resources: [{kind: Secret, metadata: {name: vars}}]", 1), "live/set.yaml", "weekend"},
 		"a SealedSecret":                  {values + operator("bitnami.com/v1alpha1", "SealedSecret", "vars", "{encryptedData: {a: "+strings.Repeat("x", 300)+"}}"), "live/s.yaml", "weekend"},
 		"the template of a SealedSecret":  {values + operator("bitnami.com/v1alpha1", "SealedSecret", "s", "{template: {metadata: {name: vars}}}"), "live/s.yaml", "weekend"},
 		"another SealedSecret":            {values + operator("bitnami.com/v1alpha1", "SealedSecret", "s", "{template: {metadata: {name: other}}}"), "live/s.yaml", "-"},
