@@ -48,6 +48,9 @@ var values = regexp.MustCompile(`(?m)^ {0,6}instance:[ \t]*(?:#|$)`)
 // escaped finds a key that may be "kind" with an escape in it.
 var escaped = regexp.MustCompile(`"[kind]{0,3}\\[xuU\r\n]`)
 
+// aliasKey finds a key that is an alias.
+var aliasKey = regexp.MustCompile(`\*[^\s,{}\[\]]+\s+:`)
+
 // wants reports whether a document may say something here, however YAML has it written.
 func wants(text []byte) bool { return states(text, IsRead) }
 
@@ -58,7 +61,7 @@ func leading(text []byte) bool {
 
 func states(text []byte, is func(kind string) bool) bool {
 	builtin := func(word string) bool { return word == "builtin" }
-	return field(text, "kind", is) || escaped.Match(text) || field(text, "apiVersion", builtin) || bytes.Contains(text, []byte("instance:")) && values.Match(text)
+	return field(text, "kind", is) || escaped.Match(text) || bytes.IndexByte(text, '*') >= 0 && aliasKey.Match(text) || field(text, "apiVersion", builtin) || bytes.Contains(text, []byte("instance:")) && values.Match(text)
 }
 
 // field reports whether a key stands anywhere in a text with a value that begins with a word of a kind.

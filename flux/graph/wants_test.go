@@ -25,6 +25,7 @@ func TestWants(t *testing.T) {
 	for text, want := range map[string]bool{
 		"kind: Deployment": false, "kind: Lists": false, "mankind: List": false, "kind List": false, "apiVersion: builtins/v1": false, "": false, "kind:": false,
 		"kind: Secret": true, "instances: 3\ninstance: 3": false, "instance:\n": true,
+		"a: &k kind\n*k : Secret": true, "a: &k kind\n? *k\n: Secret": true, "schedule: '* * * * *'": false, "host: '*.x:80'": false, "kind: ${X}": true, "kind: Con${X}": true,
 	} {
 		if wants([]byte(text)) != want {
 			t.Errorf("%q: %t", text, !want)
