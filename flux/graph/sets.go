@@ -73,7 +73,7 @@ func (m mentioned) text(text, key, section string) {
 	from := strings.HasSuffix(key, "From") // an annotation of the operator
 	if from && strings.ContainsAny(name, "/,") {
 		for _, word := range breaks.Split(name, -1) {
-			m.qualified(word, key, section)
+			m.qualified(word, key, section, true)
 		}
 	}
 	switch open := strings.Contains(name, "*"); {
@@ -100,15 +100,17 @@ func (m mentioned) template(text string) {
 			if len(words) > 1 {
 				key = ""
 			}
-			m.qualified(word, key, section)
+			m.qualified(word, key, section, strings.Contains(line, "From"))
 		}
 	}
 }
 
-// qualified looks at a word that may be [KIND/]NAMESPACE/NAME.
-func (m mentioned) qualified(word, key, section string) {
+// qualified looks at a word that may be KIND/NAMESPACE/NAME, or NAMESPACE/NAME in an annotation; in any other only the last name counts.
+func (m mentioned) qualified(word, key, section string, from bool) {
 	if i := strings.LastIndexByte(word, '/'); i >= 0 {
-		m.text(path.Base(word[:i]), "namespace", "")
+		if from || strings.HasPrefix(word, "ConfigMap/") || strings.HasPrefix(word, "Secret/") {
+			m.text(path.Base(word[:i]), "namespace", "")
+		}
 		word = word[i+1:]
 	}
 	m.text(word, key, section)

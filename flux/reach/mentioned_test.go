@@ -53,6 +53,8 @@ func TestMentioned(t *testing.T) {
 		"what a checksum is of":                  {set(annotated("checksumFrom", "ConfigMap/web/other, Secret/web/pull")) + in("web"), "live/x.yaml", "weekend"},
 		"what another checksum is of":            {set(annotated("checksumFrom", "ConfigMap/web/other, Secret/web/more")) + in("web"), "live/x.yaml", "-"},
 		"a template's checksum":                  {set(template("kind: A\nmetadata:\n  annotations:\n    fluxcd.controlplane.io/checksumFrom: Secret/web/pull")) + in("web"), "live/x.yaml", "weekend"},
+		"a template's address":                   {set(template("kind: A\nspec:\n  url: oci://<< inputs.of >>/pull")) + in("web"), "live/x.yaml", "-"},
+		"a template's list of checksums":         {set(template("kind: A\nmetadata:\n  annotations:\n    fluxcd.controlplane.io/checksumFrom: |\n      ConfigMap/web/a,\n      Secret/<< inputs.of >>/pull")) + in("web"), "live/x.yaml", "weekend"},
 		"a Secret in resources":                  {set(resource("{kind: A, spec: {secretRef: {name: pull}}}")) + in("flux-system"), "live/x.yaml", "weekend"},
 		"another one":                            {set(resource("{kind: A, spec: {secretRef: {name: other}}}")) + in("flux-system"), "live/x.yaml", "-"},
 		"one of another namespace":               {set(resource("{kind: A, spec: {secretRef: {name: pull}}}")) + in("web"), "live/x.yaml", "-"},
