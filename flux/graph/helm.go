@@ -150,12 +150,15 @@ func (c *thing) values(t *Tree) map[string]string {
 	if c.data == nil {
 		return out
 	}
+	c.unread = at(c.data.node, keyUnread) != nil || c.data.vague
 	read := func(section string, decode bool) {
 		n := unpacked(at(c.data.node, section))
 		if n == nil || n.Kind != yaml.MappingNode {
+			c.unread = c.unread || unfilled(scalar(n)) != ""
 			return
 		}
 		for i := 0; i+1 < len(n.Content); i += 2 {
+			c.unread = c.unread || unfilled(n.Content[i].Value) != ""
 			key, value, ok := n.Content[i].Value, c.data.vars.Expand(scalar(n.Content[i+1])), true
 			if decode {
 				value, ok = decoded(value)
@@ -170,7 +173,6 @@ func (c *thing) values(t *Tree) map[string]string {
 	}
 	read("data", c.Kind == "Secret")
 	read("stringData", false)
-	c.unread = at(c.data.node, keyUnread) != nil || c.data.vague
 	if c.made != nil {
 		c.made.values(t, out, c)
 	}
@@ -429,7 +431,7 @@ func shortValues(n *yaml.Node) {
 		key, value := n.Content[i], n.Content[i+1]
 		named := variableName.FindString(key.Value) == key.Value
 		if !named || value.Kind != yaml.ScalarNode && value.Kind != yaml.AliasNode || len(value.Value) > 2*MaxAlias {
-			uses := variablesIn(value.Value)
+			uses := variablesIn(key.Value + value.Value)
 			if !named && uses == "" {
 				continue // no variable is called so
 			}

@@ -210,8 +210,11 @@ func (w *walk) refilled(d *doc) *doc {
 	look = func(n *yaml.Node) {
 		for i, child := range n.Content {
 			key := child
-			if look(child); n.Kind == yaml.MappingNode && i%2 == 1 {
+			if n.Kind == yaml.MappingNode && i%2 == 1 {
 				key = n.Content[i-1]
+			}
+			if key.Value != "substitute" || child.Kind == yaml.ScalarNode { // of which the keys are anybody's
+				look(child)
 			}
 			if name := unfilled(child.Value); name != "" && child.Kind == yaml.ScalarNode && n.Kind == yaml.MappingNode && (key == child || slices.Contains(sections, key.Value)) {
 				of := out.by.title()

@@ -32,6 +32,8 @@ func TestFilled(t *testing.T) {
 			"-- up/mid.yaml --\n" + strings.Replace(ks("mid", "./mid", "flux-system"), "spec: {", "spec: {patches: ["+patch+"], ", 1) +
 			"-- mid/held.yaml --\n" + held + "-- apps/a.yaml --\n" + configMap
 	}
+	defaults := "-- clusters/prod/up.yaml --\n" + postBuild(ks("up", "./up", "flux-system"), "substituteFrom: [{kind: ConfigMap, name: vals}]") + "-- up/held.yaml --\n" +
+		heldKs("\"./${DIR:=none}\"", "GitRepository", "flux-system") + "-- apps/a.yaml --\n" + configMap + "-- none/a.yaml --\n" + configMap
 	lines := func(spec, lines string) string { // what is windowed, as variables have its lines
 		return root + "-- clusters/prod/up.yaml --\n" + postBuild(ks("up", "./up", "flux-system"), spec) + "-- clusters/prod/live.yaml --\n" + ks("live", "./live", "flux-system") +
 			"-- live/vals.yaml --\n" + strings.Replace(configMap, "name: cm", "name: vals, namespace: flux-system", 1) + "-- live/own.yaml --\n" + gitRepository("own", "main") +
@@ -58,7 +60,11 @@ func TestFilled(t *testing.T) {
 		"one that is components":                {lines("substitute: {X: \"[../comp]\"}", "spec:\n  components: ${X}\n"), "comp/a.yaml", "weekend"},
 		"a section that is hidden":              {lines(hidden, "spec:\n  postBuild: ${X}\n"), "live/vals.yaml", broken},
 		"a key that is hidden":                  {lines(hidden, "spec:\n  ${X}: {substituteFrom: [{kind: ConfigMap, name: vals}]}\n"), "live/vals.yaml", broken},
+		"a value that is hidden":                {lines(hidden, "spec:\n  postBuild: {substitute: {ref: \"${X}\", \"${X}\": x}}\n"), "live/vals.yaml", "-"},
 		"a text that is hidden":                 {lines(hidden, "spec:\n  interval: ${X}\n"), "live/vals.yaml", "-"},
+		"data that is a variable":               {between("", "substitute: {X: \"{DIR: apps}\"}", "data: ${X}\n") + defaults, "apps/a.yaml", broken},
+		"a key of data":                         {between("", "substitute: {X: DIR}", "data: {\"${X}\": apps}\n") + defaults, "apps/a.yaml", broken},
+		"another key of data":                   {between("", "substitute: {X: DIR}", "data: {A: \"${X}\"}\n") + defaults, "apps/a.yaml", "-"},
 		"a kind":                                {strings.Replace(between("", "substitute: {X: ConfigMap}", ""), "kind: ConfigMap", "kind: ${X}", 1) + variables, "infra/vals.yaml", "weekend"},
 		"half of a kind":                        {strings.Replace(between("", "substitute: {X: Map}", ""), "kind: ConfigMap", "kind: Config${X}", 1) + variables, "infra/vals.yaml", "weekend"},
 		"a variable of values":                  {between(secretVars, fromSecret, uses) + values, "vars/a.yaml", "weekend"},
