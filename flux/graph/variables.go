@@ -204,40 +204,43 @@ func (w *walk) refilled(d *doc) *doc {
 	}
 	out := d.copy()
 	out.filled = variables
-	out.vars.refill(out.node)
+	w.refill(out.vars, out.node)
 	out.weigh()
-	var look func(n *yaml.Node)
-	look = func(n *yaml.Node) {
-		for i, child := range n.Content {
-			key := child
-			if n.Kind == yaml.MappingNode && i%2 == 1 {
-				key = n.Content[i-1]
-			}
-			if key.Value != "substitute" || child.Kind == yaml.ScalarNode { // of which the keys are anybody's
-				look(child)
-			}
-			if name := unfilled(child.Value); name != "" && child.Kind == yaml.ScalarNode && n.Kind == yaml.MappingNode && (key == child || slices.Contains(sections, key.Value)) {
-				of := out.by.title()
-				if out.text("kind") == "Kustomization" {
-					of = out.text("metadata", "namespace") + "/" + out.text("metadata", "name")
-				}
-				w.tree.note(Problem{Place: Place{d.place.File, child.Line}, Text: wordUnknown(key.Value, child.Value, name), Variable: name, Of: of})
-			}
-		}
-	}
 	if strings.Contains(groupOf(out.node), ".toolkit.fluxcd.io") || groupOf(out.node) == fluxArtifacts {
-		look(at(out.node, "spec"))
+		out.open(out.node, w)
 	}
 	return out
 }
 
+// open says where in a section of a document a variable without a value may be more than a text.
+func (d *doc) open(n *yaml.Node, w *walk) {
+	for i, child := range n.Content {
+		key := child
+		if n.Kind == yaml.MappingNode && i%2 == 1 {
+			key = n.Content[i-1]
+		}
+		switch name := unfilled(child.Value); {
+		case child.Kind != yaml.ScalarNode:
+			if key.Value != "metadata" && key.Value != "substitute" { // of which the keys are anybody's
+				d.open(child, w)
+			}
+		case name != "" && n.Kind == yaml.MappingNode && (key == child || slices.Contains(sections, key.Value)):
+			of := d.by.title()
+			if d.text("kind") == "Kustomization" {
+				of = d.text("metadata", "namespace") + "/" + d.text("metadata", "name")
+			}
+			w.tree.note(Problem{Place: Place{d.place.File, child.Line}, Text: wordUnknown(key.Value, child.Value, name), Variable: name, Of: of})
+		}
+	}
+}
+
 // refill fills variables in where they are a key, or where what they make of a text is no text as it stands there.
-func (v *Variables) refill(n *yaml.Node) {
+func (w *walk) refill(v *Variables, n *yaml.Node) {
 	for i, child := range n.Content {
 		text := v.Expand(child.Value)
 		switch {
 		case child.Kind != yaml.ScalarNode:
-			v.refill(child)
+			w.refill(v, child)
 		case text == child.Value || strings.Contains(text, "\n"):
 		case n.Kind == yaml.MappingNode && i%2 == 0:
 			key := *child
@@ -245,6 +248,9 @@ func (v *Variables) refill(n *yaml.Node) {
 			n.Content[i] = &key
 		default:
 			was, is := bare(n, child.Value), bare(n, text)
+			if nodes, _ := weight(is); w.spent(1, nodes) {
+				return
+			}
 			if was != nil && was.Value == child.Value && is != nil && (is.Kind != yaml.ScalarNode || is.Value != text || is.Tag == "!!null") {
 				relined(is, child.Line)
 				n.Content[i] = is

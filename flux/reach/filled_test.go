@@ -59,6 +59,8 @@ func TestFilled(t *testing.T) {
 		"one that is all of it":                 {lines("substitute: {X: \"{path: ./apps, sourceRef: {kind: GitRepository, name: own}}\"}", "spec: ${X}\n"), "live/own.yaml", "weekend"},
 		"one that is components":                {lines("substitute: {X: \"[../comp]\"}", "spec:\n  components: ${X}\n"), "comp/a.yaml", "weekend"},
 		"a section that is hidden":              {lines(hidden, "spec:\n  postBuild: ${X}\n"), "live/vals.yaml", broken},
+		"all of it, hidden":                     {lines(hidden, "spec: ${X}\n"), "live/vals.yaml", broken},
+		"a source without a spec":               {lines(hidden, "spec:\n  interval: ${X}\n---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: Bucket\nmetadata: {name: x, annotations: {\"${X}\": x}}\n"), "live/vals.yaml", "-"},
 		"a key that is hidden":                  {lines(hidden, "spec:\n  ${X}: {substituteFrom: [{kind: ConfigMap, name: vals}]}\n"), "live/vals.yaml", broken},
 		"a value that is hidden":                {lines(hidden, "spec:\n  postBuild: {substitute: {ref: \"${X}\", \"${X}\": x}}\n"), "live/vals.yaml", "-"},
 		"a text that is hidden":                 {lines(hidden, "spec:\n  interval: ${X}\n"), "live/vals.yaml", "-"},
