@@ -113,8 +113,12 @@ func (c *Cluster) here(k *Kustomization) bool {
 	return k.from == nil && k.SourceRef.Kind != "Bucket" && k.Path != "." && c.stands(k.Path)
 }
 
-// handsOn reports whether a source that an object names is that which the root is read from, by what it is called.
+// handsOn reports whether a source that an object names is that which the root is read from, by what it is called. What a kubeConfig leads to has a Flux of its
+// own, whose source is called so, too.
 func (c *Cluster) handsOn(r Ref, from Object) bool {
+	if from.Entry.target() != "" {
+		return false
+	}
 	own := Ref{Namespace: fluxSystem, Name: fluxSystem}
 	if c.self != nil && c.self.SourceRef.Name != "" {
 		own = Ref{Namespace: cmp.Or(c.self.SourceRef.Namespace, c.self.Namespace, fluxSystem), Name: c.self.SourceRef.Name}

@@ -25,10 +25,12 @@ func TestHubs(t *testing.T) {
 		"-- far/up.yaml --\n" + strings.Replace(filled("./up"), "name: held", "name: up", 1) + "-- up/held.yaml --\n" + heldKs("\"./apps/${DIR}\"", "GitRepository", "flux-system") +
 		"-- vars/a/vars.yaml --\n" + values("one") + "-- vars/b/vars.yaml --\n" + values("two") + "-- apps/one/a.yaml --\n" + configMap + "-- apps/two/a.yaml --\n" + configMap
 	for name, c := range map[string]struct{ tree, file, want string }{
-		"of the hub, by what its own Flux applies":  {both + "-- clusters/hub/far.yaml --\n" + far("far", "./far", "prod") + "-- far/held.yaml --\n" + filled("./apps") + "-- clusters/prod/vars.yaml --\n" + values("x"), "clusters/prod/vars.yaml", "weekend"},
-		"the same, where the hub has one, too":      {both + "-- clusters/hub/far.yaml --\n" + far("far", "./far", "prod") + "-- far/held.yaml --\n" + filled("./apps") + "-- clusters/prod/vars.yaml --\n" + values("x") + "-- clusters/hub/vars.yaml --\n" + values("y"), "clusters/prod/vars.yaml", "weekend"},
-		"of its own Flux, by what the hub applies":  {both + "-- clusters/hub/far.yaml --\n" + far("far", "./far", "prod") + "-- clusters/prod/held.yaml --\n" + filled("./apps") + "-- far/vars.yaml --\n" + values("x"), "far/vars.yaml", "weekend"},
-		"of its own Flux, where there is no hub":    {both + "-- clusters/prod/held.yaml --\n" + filled("./apps") + "-- clusters/hub/vars.yaml --\n" + values("x"), "clusters/hub/vars.yaml", "-"},
+		"of the hub, by what its own Flux applies": {both + "-- clusters/hub/far.yaml --\n" + far("far", "./far", "prod") + "-- far/held.yaml --\n" + filled("./apps") + "-- clusters/prod/vars.yaml --\n" + values("x"), "clusters/prod/vars.yaml", "weekend"},
+		"the same, where the hub has one, too":     {both + "-- clusters/hub/far.yaml --\n" + far("far", "./far", "prod") + "-- far/held.yaml --\n" + filled("./apps") + "-- clusters/prod/vars.yaml --\n" + values("x") + "-- clusters/hub/vars.yaml --\n" + values("y"), "clusters/prod/vars.yaml", "weekend"},
+		"of its own Flux, by what the hub applies": {both + "-- clusters/hub/far.yaml --\n" + far("far", "./far", "prod") + "-- clusters/prod/held.yaml --\n" + filled("./apps") + "-- far/vars.yaml --\n" + values("x"), "far/vars.yaml", "weekend"},
+		"of its own Flux, where there is no hub":   {both + "-- clusters/prod/held.yaml --\n" + filled("./apps") + "-- clusters/hub/vars.yaml --\n" + values("x"), "clusters/hub/vars.yaml", "-"},
+		"a source of its own Flux": {own("prod") + strings.Replace(own("hub"), "main", "rw/a", 1) + "-- clusters/hub/far.yaml --\n" + far("far", "./far", "prod") + "-- far/inner.yaml --\n" + ks("inner", "./inner", "flux-system") +
+			"-- inner/a.yaml --\n" + configMap + "-- apps/a.yaml --\n" + configMap + "-- clusters/hub/held.yaml --\n" + heldKs("./apps", "GitRepository", "flux-system"), "inner/a.yaml", "error"},
 		"one of two clusters, by its own variables": {two, "apps/one/a.yaml", "weekend"},
 		"the other one, by its own":                 {two, "apps/two/a.yaml", "weekend"},
 	} {
