@@ -111,15 +111,11 @@ func (n *need) sortOut(cal *window.Calendar) {
 	}
 }
 
-// names lists every name that a change touches, sorted, each once: a rename by its old and its new name. The source of a
-// copy does not change.
+// names lists every name that a change touches, sorted, each once.
 func names(files []plan.File) []string {
 	out := make([]string, 0, len(files))
 	for _, f := range files {
-		out = append(out, f.Path)
-		if f.Old != "" && f.Kind != plan.Copied {
-			out = append(out, f.Old)
-		}
+		out = append(out, f.Names()...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

@@ -244,6 +244,14 @@ type File struct {
 	Kind Change
 }
 
+// Names is what the change touches: a rename leaves its old name. The source of a copy does not change.
+func (f File) Names() []string {
+	if f.Old == "" || f.Kind == Copied {
+		return []string{f.Path}
+	}
+	return []string{f.Old, f.Path}
+}
+
 // Change is what happened to a file.
 type Change string
 

@@ -19,24 +19,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/config"
-	"github.com/sluicegate/sluice/flux/reach"
 	"github.com/sluicegate/sluice/gitremote"
 	"github.com/sluicegate/sluice/meter"
 )
 
-// maxTreeFiles bounds the tree that check looks at. Beyond it the rules are not compared with the tree, and a warning says so.
-const maxTreeFiles = 500_000
-
-// maxTreeNames bounds the bytes of their paths: directories within each other can make every path as long as the system allows.
-const maxTreeNames = 64 << 20
-
-// The codes of findings that are about the surroundings of a file. docs/spec lists them with those of package config.
-const (
-	codeUnusable = "unusable"
-	codeNoTree   = "tree-not-read"
-	codeSuspend  = "suspend-in-git"
-	codeNoGraph  = "graph-not-read"
-)
+// codeUnusable is the code of the finding that a call cannot be done. docs/spec lists it with those of other packages.
+const codeUnusable = "unusable"
 
 // newCheckCommand makes `sluice check [DIR]`: what is wrong with a repository's file.
 func newCheckCommand(e *env) *cobra.Command {
@@ -92,6 +80,45 @@ type treeView struct {
 	Graph *referencesView `json:"graph,omitempty"`
 }
 
+// referencesView is the JSON of what the reference graph shows of a tree.
+type referencesView struct {
+	Clusters []clusterRow `json:"clusters"`
+	// The others are given with flux: true alone, where they count.
+	Unreached int      `json:"unreached"`         // files that nothing is known to read
+	Example   string   `json:"unreached_example"` // the first of them
+	Leaves    []string `json:"leaves"`            // where the graph ends, and what was not built for it
+}
+
+// clusterRow is a cluster, and how it was found.
+type clusterRow struct {
+	Name   string `json:"name"`
+	Path   string `json:"path"`
+	Branch string `json:"branch"` // "": not known
+	Found  string `json:"found"`
+}
+
+// viewOf is what a tree gets; nil: that is not known.
+func viewOf(l Look) *treeView {
+	if l.Shares == nil {
+		return nil
+	}
+	v := &treeView{Shares: l.Shares}
+	for _, s := range l.Shares {
+		v.Files += s.Files
+	}
+	if l.Graph == nil {
+		return v
+	}
+	v.Graph = &referencesView{Clusters: []clusterRow{}, Unreached: len(l.Graph.Unreached), Leaves: append([]string{}, l.Graph.Leaves...)}
+	for _, c := range l.Graph.Clusters {
+		v.Graph.Clusters = append(v.Graph.Clusters, clusterRow{c.Name, c.Path, c.Branch, c.Found})
+	}
+	if v.Graph.Unreached > 0 {
+		v.Graph.Example = l.Graph.Unreached[0]
+	}
+	return v
+}
+
 // check looks at a file and at the tree that it is meant for.
 func (e *env) check(ctx context.Context, dir, file string) (checkView, error) {
 	data, file, err := e.readPolicyFile(ctx, dir, file)
@@ -99,72 +126,27 @@ func (e *env) check(ctx context.Context, dir, file string) (checkView, error) {
 		return checkView{}, err
 	}
 	policy, findings := config.Parse(data)
-	more, tree := e.look(ctx, surroundings{policy, data, dir})
-	findings = append(findings, more...)
+	look := e.look(ctx, dir, policy, data)
+	findings = append(findings, look.Findings...)
 	slices.SortStableFunc(findings, func(a, b config.Finding) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
 		}
 		return a.Column - b.Column
 	})
-	v := checkView{OK: !slices.ContainsFunc(findings, isError), Findings: findings, Tree: tree, file: file}
+	v := checkView{OK: !slices.ContainsFunc(findings, isError), Findings: findings, Tree: viewOf(look), file: file}
 	if v.Findings == nil {
 		v.Findings = []config.Finding{}
 	}
 	return v, nil
 }
 
-// surroundings is where a file stands.
-type surroundings struct {
-	policy *config.Policy // nil: the file is not valid
-	data   []byte
-	dir    string
-}
-
-// look is what a file means for its tree at this time, as far as it is valid.
-func (e *env) look(ctx context.Context, s surroundings) ([]config.Finding, *treeView) {
-	in := config.CheckInput{At: e.now().UTC(), DefaultBranch: defaultBranch(e.meter, s.dir)}
-	if s.policy != nil {
-		in.Notes = reach.Unserved(s.policy)
-	}
-	paths, err := listTree(ctx, os.DirFS(s.dir), maxTreeFiles)
-	if err != nil {
-		missed := config.Finding{Severity: config.Warning, Code: codeNoTree, Message: fmt.Sprintf("the rules were not compared with the tree: %v", err)}
-		if s.policy != nil && s.policy.Flux { // nothing is known to be held
-			missed.Severity = config.Error
-		}
-		return append([]config.Finding{missed}, config.Check(s.policy, s.data, in)...), nil
-	}
-	in.Paths = paths
-	if s.policy == nil {
-		return config.Check(nil, s.data, in), nil
-	}
-	tree := &treeView{}
-	read, err := e.builds().readGraph(ctx, s.policy.Clusters, os.DirFS(s.dir), graphOf(origin(e.meter, s.dir)))
-	if err == nil && knowsFlux(s.policy) {
-		g := reach.New(s.policy, read.clusters)
-		var notes []config.Note
-		notes, tree.Graph, err = read.consistency(ctx, g, s.policy, paths)
-		in.Notes = append(in.Notes, notes...)
-		if s.policy.Consistency.Moves != config.LevelOff {
-			in.Notes = append(in.Notes, e.proposed(ctx, s.dir, s.policy)...)
-		}
-		if err == nil {
-			s.policy = s.policy.With(g)
-		}
-	}
-	if err != nil {
-		in.Notes = append(in.Notes, config.Note{Level: config.LevelHold, Code: codeNoGraph, Message: err.Error()})
-	}
-	findings := config.Check(s.policy, s.data, in)
-	if err == nil {
-		findings = append(findings, suspendInGit(s.policy, read.clusters)...)
-	}
-	tree.Shares = s.policy.Shares(paths)
-	for _, s := range tree.Shares {
-		tree.Files += s.Files
-	}
-	return findings, tree
+// look is what a file means for a directory at this time; nil: it is not valid.
+func (e *env) look(ctx context.Context, dir string, policy *config.Policy, data []byte) Look {
+	return e.reading(dir).Look(ctx, Surroundings{
+		Policy: policy, Data: data, Tree: os.DirFS(dir), DefaultBranch: defaultBranch(e.meter, dir), At: e.now().UTC(),
+		Proposed: func(ctx context.Context) (Impact, error) { return e.proposed(ctx, dir, policy) },
+	})
 }
 
 func isError(f config.Finding) bool { return f.Severity == config.Error }
@@ -209,6 +191,33 @@ func (t *treeView) print(w io.Writer) error {
 	}
 	return table.Flush()
 }
+
+// print shows how the clusters were found, and where the graph ends.
+func (v *referencesView) print(w io.Writer) {
+	if len(v.Clusters)+v.Unreached > 0 {
+		fmt.Fprintln(w)
+	}
+	for _, c := range v.Clusters {
+		branch := ""
+		if c.Branch != "" {
+			branch = " at " + shown(c.Branch)
+		}
+		fmt.Fprintf(w, "cluster %s: %s%s (%s)\n", shown(c.Name), shown(c.Path), branch, shown(c.Found))
+	}
+	if v.Unreached > 0 {
+		fmt.Fprintf(w, "nothing reads %s%s: preset and unmatched decide\n", shown(v.Example), counted(v.Unreached-1, " and 1 more file", " and %d more files"))
+	}
+	for i, leaf := range v.Leaves {
+		if i == maxLeaves {
+			fmt.Fprintf(w, "and %d more that are not in this tree\n", len(v.Leaves)-i)
+			break
+		}
+		fmt.Fprintf(w, "not in this tree: %s\n", shown(leaf))
+	}
+}
+
+// maxLeaves is how many ends of the graph are shown to people.
+const maxLeaves = 20
 
 // counted puts a number into words; nothing for none.
 func counted(n int, one, many string) string {
@@ -329,31 +338,6 @@ func readPolicy(r io.Reader, name string) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	return data, nil
-}
-
-// listTree lists the files of a tree as git names them: no directories, nothing of .git, and symbolic links as themselves.
-func listTree(ctx context.Context, tree fs.FS, limit int) ([]string, error) {
-	paths, bytes := []string{}, 0
-	err := fs.WalkDir(tree, ".", func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case entry.Name() == ".git" && entry.IsDir():
-			return fs.SkipDir
-		case entry.IsDir(), entry.Name() == ".git": // the file .git of a worktree is not in the tree either
-			return nil
-		case len(paths) >= limit:
-			return fmt.Errorf("it has more than %d files", limit)
-		}
-		if bytes += len(path); bytes > maxTreeNames {
-			return fmt.Errorf("its files' names have more than %d MiB", maxTreeNames>>20)
-		}
-		paths = append(paths, path)
-		return nil
-	})
-	return paths, err
 }
 
 // defaultBranch is what the clone in a directory says; "" if there is none there, or if it does not say. A repository above

@@ -127,14 +127,14 @@ func TestListTree(t *testing.T) {
 		"vendor/.git/a":     {},
 		"vendor/.gitignore": {},
 	}
-	got, err := listTree(t.Context(), tree, 100)
+	got, err := list(t.Context(), tree, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{".github/x", "a/b.yaml", "sub/link", "vendor/.gitignore"}, got); diff != "" {
 		t.Errorf("paths (-want +got):\n%s", diff)
 	}
-	if _, err := listTree(t.Context(), tree, 2); err == nil {
+	if _, err := list(t.Context(), tree, 2); err == nil {
 		t.Error("a tree beyond the limit is no error")
 	}
 }

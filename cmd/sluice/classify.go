@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/config"
-	"github.com/sluicegate/sluice/flux/reach"
 	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/meter"
@@ -101,7 +100,7 @@ func (e *env) classify(ctx context.Context, call classifyCall) (classifyView, er
 	if err != nil {
 		return classifyView{}, err
 	}
-	at, err := when.in(change.policy)
+	at, err := when.in(change.Policy)
 	if err != nil {
 		return classifyView{}, err
 	}
@@ -133,13 +132,9 @@ func (c classifyCall) check() error {
 
 // classification is a change with the rules that count for it.
 type classification struct {
-	referred
-	served *config.Policy // the rules without references, as the service has them
-	base   plan.Branch    // "": not known
-	files  []plan.File
-	rules  *config.Policy // what the change makes of the file; nil: not known, or invalid
-
-	findings []config.Finding // so far
+	gate.Change
+	served   *config.Policy // the rules without references, as the service has them
+	warnings func(verdict, served plan.Verdict) []config.Finding
 }
 
 func (e *env) readChange(ctx context.Context, c classifyCall) (classification, error) {
@@ -150,7 +145,8 @@ func (e *env) readChange(ctx context.Context, c classifyCall) (classification, e
 	if err != nil {
 		return classification{}, err
 	}
-	out := classification{referred: referred{policy: policy}, served: policy, base: plan.Branch(defaultBranch(e.meter, c.repo))}
+	out := classification{served: policy}
+	out.Base = plan.Branch(defaultBranch(e.meter, c.repo))
 	if err := e.meter.Err(); err != nil {
 		return classification{}, err
 	}
@@ -160,17 +156,20 @@ func (e *env) readChange(ctx context.Context, c classifyCall) (classification, e
 			return classification{}, err
 		}
 		for _, file := range files {
-			out.files = append(out.files, plan.File{Path: file, Kind: plan.Modified})
+			out.Files = append(out.Files, plan.File{Path: file, Kind: plan.Modified})
 		}
 	}
-	own := c.file == "" && out.onBranches() && policy.Consistency.Followed != config.LevelOff // a tree whose own the rules are not says nothing of its branches
-	if policy.Flux || own {
-		out.referred, err = e.builds().refer(ctx, policy, os.DirFS(c.repo), graphOf(origin(e.meter, c.repo)))
+	impact := Impact{Policy: policy}
+	if policy.Flux || c.file == "" { // a tree whose own the rules are not says nothing of its branches
+		impact, err = e.reading(c.repo).Refer(ctx, policy, os.DirFS(c.repo), out.Files)
 	}
-	if err != nil && !policy.Flux {
-		out.findings, err = append(out.findings, warning(codeNoGraph, err.Error())), nil
-	}
-	return out, err
+	return out.by(impact), err
+}
+
+// by is the change by what its references mean.
+func (c classification) by(impact Impact) classification {
+	c.Policy, c.warnings = impact.Policy, impact.Warnings
+	return c
 }
 
 // filesOf is a path of the repository in a directory as git has it; of a directory there, its files.
@@ -183,21 +182,11 @@ func filesOf(ctx context.Context, dir, name string) ([]string, error) {
 	if info, err := os.Lstat(at); err != nil || !info.IsDir() {
 		return []string{clean}, nil // also if it is not there yet
 	}
-	files, err := listTree(ctx, os.DirFS(at), maxTreeFiles)
+	files, err := List(ctx, os.DirFS(at))
 	for i := range files {
 		files[i] = path.Join(clean, files[i])
 	}
 	return files, err
-}
-
-// onBranches reports whether windowed branches hold any of the paths.
-func (c classification) onBranches() bool {
-	return slices.ContainsFunc(c.files, func(f plan.File) bool {
-		return slices.ContainsFunc(c.served.Layout.Classify(f.Path).Releases, func(r layout.Release) bool {
-			_, branch := r.BranchGlob()
-			return branch
-		})
-	})
 }
 
 // loadPolicy reads rules from the disk.
@@ -220,47 +209,18 @@ func parsePolicy(name string, data []byte) (*config.Policy, error) {
 	return nil, errors.New(findingLine(name, wrong[0]) + more)
 }
 
-// verdict is what the gate says of the change by a policy.
-func (c classification) verdict(policy *config.Policy, at time.Time) plan.Verdict {
-	return gate.Paths(gate.Change{Policy: policy, Base: c.base, Files: c.files, Rules: c.rules}, at)
-}
-
-// warnings is what people are to know beside the verdict: where the service gives another one, and what holds less than it seems.
-func (c classification) warnings(verdict plan.Verdict, at time.Time) []config.Finding {
-	var notes []config.Note
-	if served := c.verdict(c.served, at); served.Kind != verdict.Kind || !served.Until.Equal(verdict.Until) {
-		notes = append(notes, reach.AnswersOtherwise(served.Text()))
-	}
-	if c.graph != nil {
-		var receivers []config.Branch
-		for _, r := range verdict.Releases {
-			receivers = append(receivers, c.policy.Matching(r)...)
-		}
-		notes = append(notes, c.graph.Unfollowed(receivers)...)
-		notes = append(notes, c.graph.Moving(c.moves)...)
-	}
-	out := append([]config.Finding{}, c.findings...)
-	for _, n := range notes {
-		out = append(out, warning(n.Code, n.Message))
-	}
-	return out
-}
-
-// warning is a finding of no line.
-func warning(code, message string) config.Finding {
-	return config.Finding{Severity: config.Warning, Code: code, Message: message}
-}
-
 // viewClassify is what the rules say of a change, as long as the run goes on: whoever proposes it says how many paths it has.
 func (e *env) viewClassify(c classification, at time.Time) (classifyView, error) {
-	verdict := c.verdict(c.policy, at)
+	served := c.Change
+	served.Policy = c.served
+	verdict := gate.Paths(c.Change, at)
 	v := classifyView{
 		Verdict: verdict.Kind, Reason: verdict.Reason, text: verdict.Text(), Until: report.Instant{Time: verdict.Until}, Releases: listed(verdict.Releases),
-		Paths: []pathView{}, Findings: c.warnings(verdict, at),
+		Paths: []pathView{}, Findings: c.warnings(verdict, gate.Paths(served, at)),
 	}
 	seen := map[string]bool{}
-	for _, f := range c.files {
-		for _, path := range bothNames(f) {
+	for _, f := range c.Files {
+		for _, path := range f.Names() {
 			if seen[path] {
 				continue
 			}
@@ -268,7 +228,7 @@ func (e *env) viewClassify(c classification, at time.Time) (classifyView, error)
 			if err := e.meter.Take(meter.Nodes, 1, path); err != nil {
 				return v, err
 			}
-			class := c.policy.Layout.Classify(path)
+			class := c.Policy.Layout.Classify(path)
 			if path == config.File {
 				class = layout.Class{Rule: wordRulesFile}
 			}
@@ -276,14 +236,6 @@ func (e *env) viewClassify(c classification, at time.Time) (classifyView, error)
 		}
 	}
 	return v, nil
-}
-
-// bothNames is what a changed file touches: a rename leaves its old name. The source of a copy does not change.
-func bothNames(f plan.File) []string {
-	if f.Old == "" || f.Kind == plan.Copied {
-		return []string{f.Path}
-	}
-	return []string{f.Old, f.Path}
 }
 
 // listed is a list that JSON shows as one even if it is empty.

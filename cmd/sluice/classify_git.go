@@ -30,43 +30,43 @@ func (e *env) readRevisions(ctx context.Context, c classifyCall) (out classifica
 	if out.served, err = e.rulesAt(ctx, c, repo, base); err != nil {
 		return classification{}, err
 	}
-	out.base = branchOf(repo, c.base)
-	if out.files, err = repo.Changes(base, head); err != nil {
+	out.Base = branchOf(repo, c.base)
+	if out.Files, err = repo.Changes(base, head); err != nil {
 		return classification{}, err
 	}
-	if out.referred, err = e.referRevisions(ctx, repo, out, base, head); err != nil {
+	impact, err := e.compare(ctx, repo, out.served, out.Files, base, head)
+	if err != nil {
 		return classification{}, err
 	}
 	data, ok, err := repo.File(head, config.File)
-	if ok && slices.ContainsFunc(out.files, func(f plan.File) bool { return f.Path == config.File }) {
-		out.rules, _ = config.Parse(data)
+	if ok && slices.ContainsFunc(out.Files, func(f plan.File) bool { return f.Path == config.File }) {
+		out.Rules, _ = config.Parse(data)
 	}
-	return out, err
+	return out.by(impact), err
 }
 
-// referRevisions is the policy of a change with the references of the trees around it.
-func (e *env) referRevisions(ctx context.Context, repo *gitremote.Repo, c classification, base, head plan.SHA) (referred, error) {
+// compare is what the files that differ between the merge base of two commits and the head mean by the references of the trees around them.
+func (e *env) compare(ctx context.Context, repo *gitremote.Repo, policy *config.Policy, files []plan.File, base, head plan.SHA) (Impact, error) {
 	before, err := repo.Base(base, head)
 	if err != nil {
-		return referred{}, err
+		return Impact{}, err
 	}
-	revisions := []plan.SHA{before, head}
+	change, commits := Change{Files: files}, []plan.SHA{before, head}
 	if base != before {
-		revisions = append(revisions, base)
+		commits = append(commits, base)
 	}
-	around := change{policy: c.served, url: repo.Origin(), files: c.files, builds: e.builds()}
-	for _, sha := range revisions {
+	for _, sha := range commits {
 		tree, err := repo.Tree(sha)
 		if err != nil {
-			return referred{}, err
+			return Impact{}, err
 		}
 		changed, err := repo.Differ(before, sha)
 		if err != nil {
-			return referred{}, err
+			return Impact{}, err
 		}
-		around.trees = append(around.trees, treeVersion{tree, changed})
+		change.Trees = append(change.Trees, Version{tree, changed})
 	}
-	return around.refer(ctx)
+	return Run{Meter: e.meter, URL: repo.Origin(), Build: e.build}.Compare(ctx, policy, change)
 }
 
 // branchOf is the branch that a revision means: itself, without its remote. A commit, a tag and HEAD mean the default branch.

@@ -103,15 +103,15 @@ func (e *env) trace(ctx context.Context, call graphCall) (report.References, err
 		return report.References{}, err
 	}
 	tree := os.DirFS(call.dir)
-	files, err := listTree(ctx, untilDone{ctx, tree}, maxTreeFiles)
+	files, err := List(ctx, tree)
 	if err != nil {
 		return report.References{}, fmt.Errorf("read %s: %w", call.dir, err)
 	}
-	read, err := e.builds().readGraph(ctx, roots, tree, graphOf(origin(e.meter, call.dir)))
+	read, err := e.reading(call.dir).Read(ctx, tree, roots)
 	if err != nil {
 		return report.References{}, fmt.Errorf("read %s: %w", call.dir, err)
 	}
-	return report.NewReferences(policy, files, read.clusters, read.tree.Problems), nil
+	return report.NewReferences(policy, files, read.Clusters, read.Graph.Problems), nil
 }
 
 // asked is the files that are meant: a directory stands for all that is in it.

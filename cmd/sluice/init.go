@@ -107,16 +107,16 @@ func (e *env) init(ctx context.Context, call initCall) error {
 
 // draft makes the first file of a repository, and says what the file means for its tree.
 func (e *env) draft(ctx context.Context, dir string) (initView, error) {
-	tree := untilDone{ctx, os.DirFS(dir)}
-	paths, err := listTree(ctx, tree, maxTreeFiles)
+	tree := os.DirFS(dir)
+	paths, err := List(ctx, tree)
 	if err != nil {
 		return initView{}, err
 	}
-	read, err := e.builds().readGraph(ctx, nil, tree, graphOf(origin(e.meter, dir)))
+	read, err := e.reading(dir).Read(ctx, tree, nil)
 	if err != nil {
 		return initView{}, err
 	}
-	draft, err := survey.New(read.tree, paths, defaultBranch(e.meter, dir))
+	draft, err := survey.New(read.Graph, paths, defaultBranch(e.meter, dir))
 	if ctx.Err() != nil {
 		return initView{}, ctx.Err()
 	}
@@ -127,10 +127,10 @@ func (e *env) draft(ctx context.Context, dir string) (initView, error) {
 		return initView{Clusters: draft.Clusters, Notes: draft.Notes, Findings: draft.Findings}, nil
 	}
 	e.meter.Drop() // look reads the tree anew
-	more, shares := e.look(ctx, surroundings{draft.Policy, draft.File, dir})
+	look := e.look(ctx, dir, draft.Policy, draft.File)
 	return initView{
 		Text: string(draft.File), Clusters: draft.Clusters, Notes: append([]string{}, draft.Notes...),
-		Findings: append(append([]config.Finding{}, draft.Findings...), more...), Tree: shares,
+		Findings: append(append([]config.Finding{}, draft.Findings...), look.Findings...), Tree: viewOf(look),
 	}, nil
 }
 
@@ -153,20 +153,6 @@ func (e *env) refuse(v initView, call initCall) error {
 		}
 	}
 	return errNo
-}
-
-// untilDone is a tree that can be read until a context ends.
-type untilDone struct {
-	ctx  context.Context
-	tree fs.FS
-}
-
-// Open implements fs.FS.
-func (u untilDone) Open(name string) (fs.File, error) {
-	if err := u.ctx.Err(); err != nil {
-		return nil, err
-	}
-	return u.tree.Open(name)
 }
 
 // writeFirst writes the file, whole or not at all. Within the repository no symbolic link is followed: a tree must not choose which of a

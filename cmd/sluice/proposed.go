@@ -12,31 +12,24 @@ import (
 
 // proposed is what the commits move between Flux Kustomizations that a clone has checked out and that its default branch does not have. A directory
 // that is no clone, one that does not know its default branch, and one without the commits in between propose nothing.
-func (e *env) proposed(ctx context.Context, dir string, policy *config.Policy) []config.Note {
+func (e *env) proposed(ctx context.Context, dir string, policy *config.Policy) (Impact, error) {
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
-		return nil
+		return Impact{}, nil
 	}
 	repo, err := gitremote.Open(e.meter, dir)
 	if err != nil {
-		return nil // what is checked is the tree
+		return Impact{}, nil // what is checked is the tree
 	}
 	defer repo.Close() //nolint:errcheck // only read
 	base, head, ok := tips(repo)
 	if !ok || base == head {
-		return nil
+		return Impact{}, nil
 	}
 	files, err := repo.Changes(base, head)
 	if err != nil || len(files) == 0 {
-		return nil // a shallow clone
+		return Impact{}, nil // a shallow clone
 	}
-	found, err := e.referRevisions(ctx, repo, classification{served: policy, files: files}, base, head)
-	switch {
-	case err != nil: // of the base, perhaps: that makes no file invalid
-		return []config.Note{{Level: config.LevelWarn, Code: codeNoGraph, Message: "what moves between Flux Kustomizations is not known: " + err.Error()}}
-	case found.graph == nil:
-		return nil
-	}
-	return found.graph.Moving(found.moves)
+	return e.compare(ctx, repo, policy, files, base, head)
 }
 
 // tips is the tip of a clone's default branch, as origin has it where there is one, and what is checked out.

@@ -187,12 +187,11 @@ func (e *env) renderInput(ctx context.Context, call renderCall, args []string) (
 	if err != nil {
 		return render.Input{}, nil, err
 	}
-	in := render.Input{Policy: policy, File: data, Tree: untilDone{ctx, os.DirFS(dir)}}
-	read, err := e.builds().readGraph(ctx, policy.Clusters, in.Tree, graphOf(origin(e.meter, dir)))
+	read, err := e.reading(dir).Read(ctx, os.DirFS(dir), policy.Clusters)
 	if err != nil {
 		return render.Input{}, nil, fmt.Errorf("read %s: %w", dir, err)
 	}
-	in.Graph, in.Clusters = read.tree, read.clusters
+	in := render.Input{Policy: policy, File: data, Tree: read.Files, Graph: read.Graph, Clusters: read.Clusters}
 	if len(in.Clusters) == 0 {
 		return render.Input{}, nil, errors.New("no cluster found in " + shown(dir) + ": list them under `clusters` in " + config.File)
 	}
@@ -214,16 +213,6 @@ func (e *env) renderInput(ctx context.Context, call renderCall, args []string) (
 		return render.Input{}, nil, fmt.Errorf("--cluster %q: there is none of this name; %s", call.cluster, meant(call.cluster, known, "known are "+strings.Join(known[:min(len(known), maxNamed)], ", ")))
 	}
 	return in, g, nil
-}
-
-// suspendInGit is the warnings of check about windowed Flux Kustomizations of whose suspend the tree says something.
-func suspendInGit(policy *config.Policy, clusters []graph.Cluster) []config.Finding {
-	var out []config.Finding
-	wrong, _ := render.Contradictions(render.Input{Policy: policy, Clusters: clusters}) // who called knows that the context ended
-	for _, c := range wrong {
-		out = append(out, config.Finding{Severity: config.Warning, Code: codeSuspend, Message: c.Sentence()})
-	}
-	return out
 }
 
 // origin is where the clone in a directory was cloned from; "" if there is none there, or it does not say.
