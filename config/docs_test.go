@@ -110,7 +110,7 @@ func TestDocsCodes(t *testing.T) {
 	rows := docRows(t, 3)
 	documented := slices.Sorted(maps.Keys(rows))
 	codes := map[string]bool{}
-	for _, dir := range []string{".", "../layout", "../window", "../flux/reach", "../flux/survey", "../cmd/sluice"} {
+	for _, dir := range []string{".", "../layout", "../window", "../flux/analysis", "../flux/reach", "../flux/survey", "../cmd/sluice"} {
 		collectCodes(t, dir, codes)
 	}
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(codes)), documented); diff != "" {

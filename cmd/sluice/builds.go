@@ -8,12 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicegate/sluice/flux/analysis"
 	"github.com/sluicegate/sluice/flux/build"
 )
 
 // reading is what a command reads trees of the repository in a directory with, and builds by this program.
-func (e *env) reading(dir string) Run {
-	return Run{Meter: e.meter, URL: origin(e.meter, dir), Build: e.build}
+func (e *env) reading(dir string) analysis.Run {
+	return analysis.Run{Meter: e.meter, URL: origin(e.meter, dir), Build: e.build}
 }
 
 // buildCache is where the builds of this user are kept, if the system says where such things belong. Nothing is opened until something is built.

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/flux/analysis"
 	"github.com/sluicegate/sluice/gitremote"
 	"github.com/sluicegate/sluice/meter"
 )
@@ -98,7 +99,7 @@ type clusterRow struct {
 }
 
 // viewOf is what a tree gets; nil: that is not known.
-func viewOf(l Look) *treeView {
+func viewOf(l analysis.Look) *treeView {
 	if l.Shares == nil {
 		return nil
 	}
@@ -142,10 +143,10 @@ func (e *env) check(ctx context.Context, dir, file string) (checkView, error) {
 }
 
 // look is what a file means for a directory at this time; nil: it is not valid.
-func (e *env) look(ctx context.Context, dir string, policy *config.Policy, data []byte) Look {
-	return e.reading(dir).Look(ctx, Surroundings{
+func (e *env) look(ctx context.Context, dir string, policy *config.Policy, data []byte) analysis.Look {
+	return e.reading(dir).Look(ctx, analysis.Surroundings{
 		Policy: policy, Data: data, Tree: os.DirFS(dir), DefaultBranch: defaultBranch(e.meter, dir), At: e.now().UTC(),
-		Proposed: func(ctx context.Context) (Impact, error) { return e.proposed(ctx, dir, policy) },
+		Proposed: func(ctx context.Context) (analysis.Impact, error) { return e.proposed(ctx, dir, policy) },
 	})
 }
 

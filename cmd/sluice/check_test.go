@@ -4,16 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
 	"github.com/sluicegate/sluice/internal/golden"
@@ -114,29 +111,6 @@ func sluiceReads(stdin []byte, args ...string) (stdout, stderr string, code int)
 	}
 	code = run(context.Background(), e, args)
 	return out.String(), errs.String(), code
-}
-
-// TestListTree leaves out what git does not keep, and says when it stops.
-func TestListTree(t *testing.T) {
-	tree := fstest.MapFS{
-		"a/b.yaml":          {},
-		".git/HEAD":         {},
-		".github/x":         {},
-		"sub/.git":          {},
-		"sub/link":          {Mode: fs.ModeSymlink},
-		"vendor/.git/a":     {},
-		"vendor/.gitignore": {},
-	}
-	got, err := list(t.Context(), tree, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{".github/x", "a/b.yaml", "sub/link", "vendor/.gitignore"}, got); diff != "" {
-		t.Errorf("paths (-want +got):\n%s", diff)
-	}
-	if _, err := list(t.Context(), tree, 2); err == nil {
-		t.Error("a tree beyond the limit is no error")
-	}
 }
 
 // TestCheckDoesNotFollowLinks: what a link leads to is not in the tree, and a link in the place of the file is not the file.

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/flux/analysis"
 	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/meter"
@@ -159,7 +160,7 @@ func (e *env) readChange(ctx context.Context, c classifyCall) (classification, e
 			out.Files = append(out.Files, plan.File{Path: file, Kind: plan.Modified})
 		}
 	}
-	impact := Impact{Policy: policy}
+	impact := analysis.Impact{Policy: policy}
 	if policy.Flux || c.file == "" { // a tree whose own the rules are not says nothing of its branches
 		impact, err = e.reading(c.repo).Refer(ctx, policy, os.DirFS(c.repo), out.Files)
 	}
@@ -167,7 +168,7 @@ func (e *env) readChange(ctx context.Context, c classifyCall) (classification, e
 }
 
 // by is the change by what its references mean.
-func (c classification) by(impact Impact) classification {
+func (c classification) by(impact analysis.Impact) classification {
 	c.Policy, c.warnings = impact.Policy, impact.Warnings
 	return c
 }
@@ -182,7 +183,7 @@ func filesOf(ctx context.Context, dir, name string) ([]string, error) {
 	if info, err := os.Lstat(at); err != nil || !info.IsDir() {
 		return []string{clean}, nil // also if it is not there yet
 	}
-	files, err := List(ctx, os.DirFS(at))
+	files, err := analysis.List(ctx, os.DirFS(at))
 	for i := range files {
 		files[i] = path.Join(clean, files[i])
 	}

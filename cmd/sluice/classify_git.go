@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/flux/analysis"
 	"github.com/sluicegate/sluice/gitremote"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -46,27 +47,27 @@ func (e *env) readRevisions(ctx context.Context, c classifyCall) (out classifica
 }
 
 // compare is what the files that differ between the merge base of two commits and the head mean by the references of the trees around them.
-func (e *env) compare(ctx context.Context, repo *gitremote.Repo, policy *config.Policy, files []plan.File, base, head plan.SHA) (Impact, error) {
+func (e *env) compare(ctx context.Context, repo *gitremote.Repo, policy *config.Policy, files []plan.File, base, head plan.SHA) (analysis.Impact, error) {
 	before, err := repo.Base(base, head)
 	if err != nil {
-		return Impact{}, err
+		return analysis.Impact{}, err
 	}
-	change, commits := Change{Files: files}, []plan.SHA{before, head}
+	change, commits := analysis.Change{Files: files}, []plan.SHA{before, head}
 	if base != before {
 		commits = append(commits, base)
 	}
 	for _, sha := range commits {
 		tree, err := repo.Tree(sha)
 		if err != nil {
-			return Impact{}, err
+			return analysis.Impact{}, err
 		}
 		changed, err := repo.Differ(before, sha)
 		if err != nil {
-			return Impact{}, err
+			return analysis.Impact{}, err
 		}
-		change.Trees = append(change.Trees, Version{tree, changed})
+		change.Trees = append(change.Trees, analysis.Version{Files: tree, Changed: changed})
 	}
-	return Run{Meter: e.meter, URL: repo.Origin(), Build: e.build}.Compare(ctx, policy, change)
+	return analysis.Run{Meter: e.meter, URL: repo.Origin(), Build: e.build}.Compare(ctx, policy, change)
 }
 
 // branchOf is the branch that a revision means: itself, without its remote. A commit, a tag and HEAD mean the default branch.

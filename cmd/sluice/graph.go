@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/flux/analysis"
 	"github.com/sluicegate/sluice/flux/graph"
 	"github.com/sluicegate/sluice/report"
 )
@@ -103,7 +104,7 @@ func (e *env) trace(ctx context.Context, call graphCall) (report.References, err
 		return report.References{}, err
 	}
 	tree := os.DirFS(call.dir)
-	files, err := List(ctx, tree)
+	files, err := analysis.List(ctx, tree)
 	if err != nil {
 		return report.References{}, fmt.Errorf("read %s: %w", call.dir, err)
 	}

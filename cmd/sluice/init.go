@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/flux/analysis"
 	"github.com/sluicegate/sluice/flux/survey"
 )
 
@@ -108,7 +109,7 @@ func (e *env) init(ctx context.Context, call initCall) error {
 // draft makes the first file of a repository, and says what the file means for its tree.
 func (e *env) draft(ctx context.Context, dir string) (initView, error) {
 	tree := os.DirFS(dir)
-	paths, err := List(ctx, tree)
+	paths, err := analysis.List(ctx, tree)
 	if err != nil {
 		return initView{}, err
 	}

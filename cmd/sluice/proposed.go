@@ -6,28 +6,29 @@ import (
 	"path/filepath"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/flux/analysis"
 	"github.com/sluicegate/sluice/gitremote"
 	"github.com/sluicegate/sluice/plan"
 )
 
 // proposed is what the commits move between Flux Kustomizations that a clone has checked out and that its default branch does not have. A directory
 // that is no clone, one that does not know its default branch, and one without the commits in between propose nothing.
-func (e *env) proposed(ctx context.Context, dir string, policy *config.Policy) (Impact, error) {
+func (e *env) proposed(ctx context.Context, dir string, policy *config.Policy) (analysis.Impact, error) {
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
-		return Impact{}, nil
+		return analysis.Impact{}, nil
 	}
 	repo, err := gitremote.Open(e.meter, dir)
 	if err != nil {
-		return Impact{}, nil // what is checked is the tree
+		return analysis.Impact{}, nil // what is checked is the tree
 	}
 	defer repo.Close() //nolint:errcheck // only read
 	base, head, ok := tips(repo)
 	if !ok || base == head {
-		return Impact{}, nil
+		return analysis.Impact{}, nil
 	}
 	files, err := repo.Changes(base, head)
 	if err != nil || len(files) == 0 {
-		return Impact{}, nil // a shallow clone
+		return analysis.Impact{}, nil // a shallow clone
 	}
 	return e.compare(ctx, repo, policy, files, base, head)
 }

@@ -1,4 +1,12 @@
-package main
+// Package analysis says what trees of a repository mean, and changes between them: it reads the references of each tree, compares those before a change
+// with those after it, builds the entry points for which that is asked, and looks at the repository's file in its tree. What the parts mean is package
+// graph's, reach's and build's; here is the order in which they are asked.
+//
+// A [Run] is given all that is not a value: each tree is an [fs.FS], wherever it comes from, and whoever has processes and a cache builds. One run is for
+// one goroutine, and what was read for it ends with its meter.
+//
+// How it fails: closed. A tree that was not read whole is an error, which is a finding of [Run.Look].
+package analysis
 
 import (
 	"cmp"
