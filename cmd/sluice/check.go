@@ -99,7 +99,7 @@ type clusterRow struct {
 }
 
 // viewOf is what a tree gets; nil: that is not known.
-func viewOf(l analysis.Look) *treeView {
+func viewOf(l analysis.Inspection) *treeView {
 	if l.Shares == nil {
 		return nil
 	}
@@ -127,24 +127,24 @@ func (e *env) check(ctx context.Context, dir, file string) (checkView, error) {
 		return checkView{}, err
 	}
 	policy, findings := config.Parse(data)
-	look := e.look(ctx, dir, policy, data)
-	findings = append(findings, look.Findings...)
+	found := e.inspect(ctx, dir, policy, data)
+	findings = append(findings, found.Findings...)
 	slices.SortStableFunc(findings, func(a, b config.Finding) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
 		}
 		return a.Column - b.Column
 	})
-	v := checkView{OK: !slices.ContainsFunc(findings, isError), Findings: findings, Tree: viewOf(look), file: file}
+	v := checkView{OK: !slices.ContainsFunc(findings, isError), Findings: findings, Tree: viewOf(found), file: file}
 	if v.Findings == nil {
 		v.Findings = []config.Finding{}
 	}
 	return v, nil
 }
 
-// look is what a file means for a directory at this time; nil: it is not valid.
-func (e *env) look(ctx context.Context, dir string, policy *config.Policy, data []byte) analysis.Look {
-	return e.reading(dir).Look(ctx, analysis.Surroundings{
+// inspect looks at what a file means for a directory at this time; nil: it is not valid.
+func (e *env) inspect(ctx context.Context, dir string, policy *config.Policy, data []byte) analysis.Inspection {
+	return e.reading(dir).Inspect(ctx, analysis.Surroundings{
 		Policy: policy, Data: data, Tree: os.DirFS(dir), DefaultBranch: defaultBranch(e.meter, dir), At: e.now().UTC(),
 		Proposed: func(ctx context.Context) (analysis.Impact, error) { return e.proposed(ctx, dir, policy) },
 	})

@@ -65,7 +65,7 @@ func (e *env) compare(ctx context.Context, repo *gitremote.Repo, policy *config.
 		if err != nil {
 			return analysis.Impact{}, err
 		}
-		change.Trees = append(change.Trees, analysis.Version{Files: tree, Changed: changed})
+		change.Trees = append(change.Trees, analysis.Revision{Files: tree, Changed: changed})
 	}
 	return analysis.Run{Meter: e.meter, URL: repo.Origin(), Build: e.build}.Compare(ctx, policy, change)
 }

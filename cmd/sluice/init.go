@@ -127,11 +127,11 @@ func (e *env) draft(ctx context.Context, dir string) (initView, error) {
 	if slices.ContainsFunc(draft.Findings, isError) {
 		return initView{Clusters: draft.Clusters, Notes: draft.Notes, Findings: draft.Findings}, nil
 	}
-	e.meter.Drop() // look reads the tree anew
-	look := e.look(ctx, dir, draft.Policy, draft.File)
+	e.meter.Drop() // inspect reads the tree anew
+	found := e.inspect(ctx, dir, draft.Policy, draft.File)
 	return initView{
 		Text: string(draft.File), Clusters: draft.Clusters, Notes: append([]string{}, draft.Notes...),
-		Findings: append(append([]config.Finding{}, draft.Findings...), look.Findings...), Tree: viewOf(look),
+		Findings: append(append([]config.Finding{}, draft.Findings...), found.Findings...), Tree: viewOf(found),
 	}, nil
 }
 

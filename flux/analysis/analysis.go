@@ -5,7 +5,7 @@
 // A [Run] is given all that is not a value: each tree is an [fs.FS], wherever it comes from, and whoever has processes and a cache builds. One run is for
 // one goroutine, and what was read for it ends with its meter.
 //
-// How it fails: closed. A tree that was not read whole is an error, which is a finding of [Run.Look].
+// How it fails: closed. A tree that was not read whole is an error, which is a finding of [Run.Inspect].
 package analysis
 
 import (
@@ -106,11 +106,11 @@ func onBranches(policy *config.Policy, files []plan.File) bool {
 // Change is a change with the trees around it: those of the merge base and of the head, and the base's where that went on.
 type Change struct {
 	Files []plan.File
-	Trees []Version
+	Trees []Revision
 }
 
-// Version is one of these trees, and the paths in which it differs from the first.
-type Version struct {
+// Revision is one of these trees, and the paths in which it differs from the first.
+type Revision struct {
 	Files   fs.FS
 	Changed []string
 }

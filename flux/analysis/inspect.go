@@ -30,23 +30,23 @@ type Surroundings struct {
 	Proposed func(context.Context) (Impact, error)
 }
 
-// Look is what a file means for its tree.
-type Look struct {
+// Inspection is what a file means for its tree.
+type Inspection struct {
 	Findings []config.Finding
 	Shares   []config.Share // nil: the file is not valid, or the tree could not be listed
-	Graph    *Outline       // nil: the file says nothing of Flux, or it was not read
+	Graph    *Coverage      // nil: the file says nothing of Flux, or it was not read
 }
 
-// Outline is what the references of a tree show.
-type Outline struct {
+// Coverage is what the references of a tree show.
+type Coverage struct {
 	Clusters []graph.Cluster
 	// The others are known with `flux: true` alone, where they count.
 	Unreached []string // files that nothing is known to read
 	Leaves    []string // where the graph ends, and what was not built for it
 }
 
-// Look is what a file means for its tree, as far as it is valid.
-func (r Run) Look(ctx context.Context, s Surroundings) Look {
+// Inspect looks at a file in its tree, as far as it is valid.
+func (r Run) Inspect(ctx context.Context, s Surroundings) Inspection {
 	in := config.CheckInput{At: s.At, DefaultBranch: s.DefaultBranch}
 	if s.Policy != nil {
 		in.Notes = reach.Unserved(s.Policy)
@@ -58,12 +58,12 @@ func (r Run) Look(ctx context.Context, s Surroundings) Look {
 		if s.Policy != nil && s.Policy.Flux { // nothing is known to be held
 			missed.Severity = config.Error
 		}
-		return Look{Findings: append([]config.Finding{missed}, config.Check(s.Policy, s.Data, in)...)}
+		return Inspection{Findings: append([]config.Finding{missed}, config.Check(s.Policy, s.Data, in)...)}
 	}
 	if s.Policy == nil {
-		return Look{Findings: config.Check(nil, s.Data, in)}
+		return Inspection{Findings: config.Check(nil, s.Data, in)}
 	}
-	out := Look{}
+	out := Inspection{}
 	tree, err := r.Read(ctx, s.Tree, s.Policy.Clusters)
 	if err == nil && knowsFlux(s.Policy) {
 		g := reach.New(s.Policy, tree.Clusters)
@@ -98,12 +98,12 @@ func (s Surroundings) proposed(ctx context.Context) []config.Note {
 }
 
 // consistency is what the references of a tree show, and what its entry points make, as far as that is asked for.
-func (t Tree) consistency(ctx context.Context, g *reach.Graph, policy *config.Policy, paths []string) ([]config.Note, *Outline, error) {
+func (t Tree) consistency(ctx context.Context, g *reach.Graph, policy *config.Policy, paths []string) ([]config.Note, *Coverage, error) {
 	built, err := t.Build(ctx, g.Needed())
 	if err != nil {
 		return nil, nil, err
 	}
-	out := &Outline{Clusters: t.Clusters}
+	out := &Coverage{Clusters: t.Clusters}
 	if policy.Flux {
 		out.Unreached = g.Unreached(paths)
 		for _, l := range graph.Leaves(t.Clusters) {
