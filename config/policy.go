@@ -147,6 +147,9 @@ type Finding struct {
 	Column   int      `json:"column"` // 1-based, in characters; 0 with Line 0
 }
 
+// IsError reports whether the file is not valid by it.
+func (f Finding) IsError() bool { return f.Severity == Error }
+
 // Note is something that others found about a file, and what of it: keys and indices that lead there, as far as the file has them.
 type Note struct {
 	Level         Level // never off

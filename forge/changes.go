@@ -123,6 +123,6 @@ func (f *Forge) verify(o *rawObject) *plan.RulesChange {
 	if outline != nil {
 		return &plan.RulesChange{Outline: outline}
 	}
-	first := slices.IndexFunc(findings, func(f config.Finding) bool { return f.Severity == config.Error })
+	first := slices.IndexFunc(findings, config.Finding.IsError)
 	return &plan.RulesChange{Findings: slices.Clone(findings[first : first+1])}
 }

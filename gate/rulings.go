@@ -167,7 +167,7 @@ func (d *pullCase) origin() plan.Origin {
 // firstError is the line of the first error; 0 if none has one.
 func firstError(all []config.Finding) int {
 	for _, f := range all {
-		if f.Severity == config.Error {
+		if f.IsError() {
 			return f.Line
 		}
 	}

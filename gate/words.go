@@ -121,7 +121,7 @@ func (d *pullCase) sayWindowedBranch() string {
 
 func sayBadRules(where string, findings []config.Finding) string {
 	for _, f := range findings {
-		if f.Severity == config.Error {
+		if f.IsError() {
 			return plan.Text(fmt.Sprintf("%s on %s is invalid: line %d:%d: %s", config.File, plan.Clean(where), f.Line, f.Column, plan.Clean(f.Message)))
 		}
 	}

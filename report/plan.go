@@ -1,6 +1,8 @@
 package report
 
 import (
+	"slices"
+
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -105,16 +107,8 @@ func sayAction(a plan.Action) string {
 
 // Stays reports whether the answer to the question whether all goes is no: something is held, waiting or blocked.
 func (v Plan) Stays() bool {
-	stays := func(k plan.Kind) bool { return k == plan.Held || k == plan.Waiting || k == plan.Blocked }
-	for _, p := range v.Pulls {
-		if stays(p.Verdict) {
-			return true
-		}
-	}
-	for _, b := range v.Branches {
-		if stays(b.Verdict) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.Pulls, func(p Pull) bool { return stays(p.Verdict) }) ||
+		slices.ContainsFunc(v.Branches, func(b Branch) bool { return stays(b.Verdict) })
 }
+
+func stays(k plan.Kind) bool { return k == plan.Held || k == plan.Waiting || k == plan.Blocked }

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -42,11 +41,13 @@ func newCheckCommand(e *env) *cobra.Command {
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			c, err := e.check(cmd.Context(), dir, file)
+			data, file, err := e.readPolicyFile(cmd.Context(), dir, file)
 			if err != nil {
 				return err
 			}
-			if err := e.showCheck(c, asJSON); err != nil {
+			policy, findings := config.Parse(data)
+			v := CheckOf(findings, e.inspect(cmd.Context(), dir, policy, data))
+			if err := e.showCheck(v, file, asJSON); err != nil {
 				return err
 			}
 			if verbose {
@@ -54,92 +55,13 @@ func newCheckCommand(e *env) *cobra.Command {
 					fmt.Fprintln(e.stderr, "took "+r.String())
 				}
 			}
-			return c.answer()
+			return answer(!v.OK)
 		},
 	}
 	cmd.Flags().StringVar(&file, "file", "", fileUsage+", instead of DIR/"+config.File)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&verbose, "verbose", false, "say on stderr how near the tree is to each bound")
 	return e.metered(cmd)
-}
-
-// checkView is the JSON of `sluice check`.
-type checkView struct {
-	OK       bool             `json:"ok"`
-	Findings []config.Finding `json:"findings"`
-	// Tree is what the files of the tree get by a valid file; nil: the file is not valid, or the tree could not be read.
-	Tree *treeView `json:"tree"`
-
-	file string // as people call it
-}
-
-// treeView is the JSON of what a tree gets.
-type treeView struct {
-	Files  int            `json:"files"` // without the rules file
-	Shares []config.Share `json:"shares"`
-	// Graph is what the reference graph shows; none: the file says nothing of Flux, or it was not read.
-	Graph *referencesView `json:"graph,omitempty"`
-}
-
-// referencesView is the JSON of what the reference graph shows of a tree.
-type referencesView struct {
-	Clusters []clusterRow `json:"clusters"`
-	// The others are given with flux: true alone, where they count.
-	Unreached int      `json:"unreached"`         // files that nothing is known to read
-	Example   string   `json:"unreached_example"` // the first of them
-	Leaves    []string `json:"leaves"`            // where the graph ends, and what was not built for it
-}
-
-// clusterRow is a cluster, and how it was found.
-type clusterRow struct {
-	Name   string `json:"name"`
-	Path   string `json:"path"`
-	Branch string `json:"branch"` // "": not known
-	Found  string `json:"found"`
-}
-
-// viewOf is what a tree gets; nil: that is not known.
-func viewOf(l analysis.Inspection) *treeView {
-	if l.Shares == nil {
-		return nil
-	}
-	v := &treeView{Shares: l.Shares}
-	for _, s := range l.Shares {
-		v.Files += s.Files
-	}
-	if l.Graph == nil {
-		return v
-	}
-	v.Graph = &referencesView{Clusters: []clusterRow{}, Unreached: len(l.Graph.Unreached), Leaves: append([]string{}, l.Graph.Leaves...)}
-	for _, c := range l.Graph.Clusters {
-		v.Graph.Clusters = append(v.Graph.Clusters, clusterRow{c.Name, c.Path, c.Branch, c.Found})
-	}
-	if v.Graph.Unreached > 0 {
-		v.Graph.Example = l.Graph.Unreached[0]
-	}
-	return v
-}
-
-// check looks at a file and at the tree that it is meant for.
-func (e *env) check(ctx context.Context, dir, file string) (checkView, error) {
-	data, file, err := e.readPolicyFile(ctx, dir, file)
-	if err != nil {
-		return checkView{}, err
-	}
-	policy, findings := config.Parse(data)
-	found := e.inspect(ctx, dir, policy, data)
-	findings = append(findings, found.Findings...)
-	slices.SortStableFunc(findings, func(a, b config.Finding) int {
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		return a.Column - b.Column
-	})
-	v := checkView{OK: !slices.ContainsFunc(findings, isError), Findings: findings, Tree: viewOf(found), file: file}
-	if v.Findings == nil {
-		v.Findings = []config.Finding{}
-	}
-	return v, nil
 }
 
 // inspect looks at what a file means for a directory at this time; nil: it is not valid.
@@ -150,37 +72,27 @@ func (e *env) inspect(ctx context.Context, dir string, policy *config.Policy, da
 	})
 }
 
-func isError(f config.Finding) bool { return f.Severity == config.Error }
-
-// answer is the exit code: no, if there are errors.
-func (v checkView) answer() error {
-	if v.OK {
-		return nil
-	}
-	return errNo
-}
-
-func (e *env) showCheck(v checkView, asJSON bool) error {
+func (e *env) showCheck(v Check, file string, asJSON bool) error {
 	if asJSON {
 		return printJSON(e.stdout, v)
 	}
 	for _, f := range v.Findings {
-		fmt.Fprintln(e.stdout, findingLine(v.file, f))
+		fmt.Fprintln(e.stdout, findingLine(file, f))
 	}
 	if v.OK {
-		fmt.Fprintf(e.stdout, "%s: ok%s\n", shown(v.file), counted(len(v.Findings), ", 1 warning", ", %d warnings"))
+		fmt.Fprintf(e.stdout, "%s: ok%s\n", shown(file), counted(len(v.Findings), ", 1 warning", ", %d warnings"))
 	}
 	if v.Tree == nil || v.Tree.Files == 0 {
 		return nil
 	}
 	if v.Tree.Graph != nil {
-		v.Tree.Graph.print(e.stdout)
+		printCoverage(e.stdout, v.Tree.Graph)
 	}
-	return v.Tree.print(e.stdout)
+	return printTree(e.stdout, v.Tree)
 }
 
-// print shows what the tree gets: a line for each release, with the number of files and one of them.
-func (t *treeView) print(w io.Writer) error {
+// printTree shows what the tree gets: a line for each release, with the number of files and one of them.
+func printTree(w io.Writer, t *Tree) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "%6s\trelease\tfor example\n", "files")
 	for _, s := range t.Shares {
@@ -193,8 +105,8 @@ func (t *treeView) print(w io.Writer) error {
 	return table.Flush()
 }
 
-// print shows how the clusters were found, and where the graph ends.
-func (v *referencesView) print(w io.Writer) {
+// printCoverage shows how the clusters were found, and where the graph ends.
+func printCoverage(w io.Writer, v *Coverage) {
 	if len(v.Clusters)+v.Unreached > 0 {
 		fmt.Fprintln(w)
 	}
@@ -239,16 +151,16 @@ func findingLine(file string, f config.Finding) string {
 	return fmt.Sprintf("%s:%d:%d: %s: %s (%s)", shown(file), f.Line, f.Column, f.Severity, f.Message, f.Code)
 }
 
-// unusable is the JSON of a call that exits with 2. check always prints its findings, whatever is wrong.
-func unusable(args []string, err error) any {
+// printUnusable prints the JSON of a call that exits with 2. check always prints its findings, whatever is wrong.
+func printUnusable(w io.Writer, args []string, err error) error {
 	if len(args) == 0 || args[0] != "check" {
-		return map[string]string{"error": err.Error()}
+		return printJSON(w, Failure{err.Error()})
 	}
 	code := codeUnusable
 	if errors.Is(err, fs.ErrNotExist) {
 		code = config.CodeMissingFile
 	}
-	return checkView{Findings: []config.Finding{{Severity: config.Error, Code: code, Message: err.Error()}}}
+	return printJSON(w, Check{Findings: []config.Finding{{Severity: config.Error, Code: code, Message: err.Error()}}})
 }
 
 // standardInput is what --file takes for it, and wordStandardInput what findings call it.

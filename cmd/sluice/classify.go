@@ -11,21 +11,14 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/analysis"
 	"github.com/sluicegate/sluice/gate"
-	"github.com/sluicegate/sluice/layout"
-	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/report"
 )
-
-// wordRulesFile is why the file itself needs nothing, whatever it says.
-const wordRulesFile = "built in: the rules"
 
 // classifyCall is what somebody asks `sluice classify`.
 type classifyCall struct {
@@ -58,7 +51,7 @@ func newClassifyCommand(e *env) *cobra.Command {
 			if err := e.showClassify(cmd.Context(), v, asJSON); err != nil {
 				return err
 			}
-			return v.answer()
+			return answer(v.Stays())
 		},
 	}
 	flags := cmd.Flags()
@@ -71,44 +64,30 @@ func newClassifyCommand(e *env) *cobra.Command {
 	return e.metered(cmd)
 }
 
-// classifyView is the JSON of `sluice classify`.
-type classifyView struct {
-	Verdict  plan.Kind        `json:"verdict"`
-	Reason   string           `json:"reason"`
-	Until    report.Instant   `json:"until"`
-	Releases []layout.Release `json:"releases"`
-	Paths    []pathView       `json:"paths"`
-	Findings []config.Finding `json:"findings"` // warnings, of no line
-	text     string           // the whole reason
-}
-
-type pathView struct {
-	Path     string           `json:"path"`
-	Releases []layout.Release `json:"releases"`
-	Rule     string           `json:"rule"`
-}
-
 // classify finds the rules and the changes, and asks the gate.
-func (e *env) classify(ctx context.Context, call classifyCall) (classifyView, error) {
+func (e *env) classify(ctx context.Context, call classifyCall) (Classification, error) {
 	when, err := e.moment(call.at)
 	if err != nil {
-		return classifyView{}, err
+		return Classification{}, err
 	}
 	if err := call.check(); err != nil {
-		return classifyView{}, err
+		return Classification{}, err
 	}
 	change, err := e.readChange(ctx, call)
 	if err != nil {
-		return classifyView{}, err
+		return Classification{}, err
 	}
 	at, err := when.in(change.Policy)
 	if err != nil {
-		return classifyView{}, err
+		return Classification{}, err
 	}
-	v, err := e.viewClassify(change, at)
+	verdict, served := gate.Paths(change.Change, at), change.Change
+	v, err := ClassificationOf(e.meter, change.Change, verdict)
 	if err != nil {
-		return classifyView{}, err
+		return Classification{}, err
 	}
+	served.Policy = change.served
+	v.Findings = change.warnings(verdict, gate.Paths(served, at))
 	for _, f := range v.Findings {
 		fmt.Fprintf(e.stderr, "%s: %s (%s)\n", f.Severity, shown(f.Message), f.Code)
 	}
@@ -205,66 +184,19 @@ func parsePolicy(name string, data []byte) (*config.Policy, error) {
 	if policy != nil {
 		return policy, nil
 	}
-	wrong := slices.DeleteFunc(findings, func(f config.Finding) bool { return !isError(f) })
+	wrong := slices.DeleteFunc(findings, func(f config.Finding) bool { return !f.IsError() })
 	more := counted(len(wrong)-1, "; and 1 more error, see sluice check", "; and %d more errors, see sluice check")
 	return nil, errors.New(findingLine(name, wrong[0]) + more)
 }
 
-// viewClassify is what the rules say of a change, as long as the run goes on: whoever proposes it says how many paths it has.
-func (e *env) viewClassify(c classification, at time.Time) (classifyView, error) {
-	served := c.Change
-	served.Policy = c.served
-	verdict := gate.Paths(c.Change, at)
-	v := classifyView{
-		Verdict: verdict.Kind, Reason: verdict.Reason, text: verdict.Text(), Until: report.Instant{Time: verdict.Until}, Releases: listed(verdict.Releases),
-		Paths: []pathView{}, Findings: c.warnings(verdict, gate.Paths(served, at)),
-	}
-	seen := map[string]bool{}
-	for _, f := range c.Files {
-		for _, path := range f.Names() {
-			if seen[path] {
-				continue
-			}
-			seen[path] = true
-			if err := e.meter.Take(meter.Nodes, 1, path); err != nil {
-				return v, err
-			}
-			class := c.Policy.Layout.Classify(path)
-			if path == config.File {
-				class = layout.Class{Rule: wordRulesFile}
-			}
-			v.Paths = append(v.Paths, pathView{Path: path, Releases: listed(class.Releases), Rule: class.Rule})
-		}
-	}
-	return v, nil
-}
-
-// listed is a list that JSON shows as one even if it is empty.
-func listed(releases []layout.Release) []layout.Release {
-	if releases == nil {
-		return []layout.Release{}
-	}
-	return releases
-}
-
-// answer is the exit code: no, if anything is held, waiting or blocked.
-func (v classifyView) answer() error {
-	switch v.Verdict {
-	case plan.Held, plan.Waiting, plan.Blocked:
-		return errNo
-	case plan.Ignored, plan.Overridden, plan.Release:
-	}
-	return nil
-}
-
-func (e *env) showClassify(ctx context.Context, v classifyView, asJSON bool) error {
+func (e *env) showClassify(ctx context.Context, v Classification, asJSON bool) error {
 	if asJSON {
 		return printJSON(e.stdout, v)
 	}
 	if err := showPaths(untilEnd{ctx, e.stdout}, v.Paths); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(e.stdout, "\n%s\n", shown(wordVerdict(v.Verdict, v.text)))
+	_, err := fmt.Fprintf(e.stdout, "\n%s\n", shown(wordVerdict(v.Verdict, v.Text)))
 	return err
 }
 
@@ -290,7 +222,7 @@ func (u untilEnd) Write(p []byte) (int, error) {
 }
 
 // showPaths prints a path a line with what it needs and the rule that says so.
-func showPaths(w io.Writer, paths []pathView) error {
+func showPaths(w io.Writer, paths []Path) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, p := range paths {
 		needs := "ignored"

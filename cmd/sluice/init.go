@@ -65,16 +65,6 @@ func newInitCommand(e *env) *cobra.Command {
 	return e.metered(cmd)
 }
 
-// initView is the JSON of `sluice init`.
-type initView struct {
-	File     string           `json:"file"` // that was written; "-": standard output, and Text has it
-	Text     string           `json:"text"`
-	Clusters []survey.Cluster `json:"clusters"`
-	Notes    []string         `json:"notes"` // what was not understood
-	Findings []config.Finding `json:"findings"`
-	Tree     *treeView        `json:"tree"`
-}
-
 func (e *env) init(ctx context.Context, call initCall) error {
 	if err := isDirectory(call.dir); err != nil {
 		return err
@@ -95,7 +85,7 @@ func (e *env) init(ctx context.Context, call initCall) error {
 		return err
 	}
 	view.File = target
-	if slices.ContainsFunc(view.Findings, isError) {
+	if slices.ContainsFunc(view.Findings, config.Finding.IsError) {
 		return e.refuse(view, call)
 	}
 	if call.file != standardInput {
@@ -107,36 +97,32 @@ func (e *env) init(ctx context.Context, call initCall) error {
 }
 
 // draft makes the first file of a repository, and says what the file means for its tree.
-func (e *env) draft(ctx context.Context, dir string) (initView, error) {
+func (e *env) draft(ctx context.Context, dir string) (Draft, error) {
 	tree := os.DirFS(dir)
 	paths, err := analysis.List(ctx, tree)
 	if err != nil {
-		return initView{}, err
+		return Draft{}, err
 	}
 	read, err := e.reading(dir).Read(ctx, tree, nil)
 	if err != nil {
-		return initView{}, err
+		return Draft{}, err
 	}
 	draft, err := survey.New(read.Graph, paths, defaultBranch(e.meter, dir))
 	if ctx.Err() != nil {
-		return initView{}, ctx.Err()
+		return Draft{}, ctx.Err()
 	}
 	if err != nil {
-		return initView{}, err
+		return Draft{}, err
 	}
-	if slices.ContainsFunc(draft.Findings, isError) {
-		return initView{Clusters: draft.Clusters, Notes: draft.Notes, Findings: draft.Findings}, nil
+	if slices.ContainsFunc(draft.Findings, config.Finding.IsError) {
+		return DraftOf(draft, analysis.Inspection{}), nil
 	}
 	e.meter.Drop() // inspect reads the tree anew
-	found := e.inspect(ctx, dir, draft.Policy, draft.File)
-	return initView{
-		Text: string(draft.File), Clusters: draft.Clusters, Notes: append([]string{}, draft.Notes...),
-		Findings: append(append([]config.Finding{}, draft.Findings...), found.Findings...), Tree: viewOf(found),
-	}, nil
+	return DraftOf(draft, e.inspect(ctx, dir, draft.Policy, draft.File)), nil
 }
 
 // refuse says why no file is written: what init writes passes check.
-func (e *env) refuse(v initView, call initCall) error {
+func (e *env) refuse(v Draft, call initCall) error {
 	if call.json {
 		v.File, v.Text, v.Notes = "", "", []string{} // which are about the text
 		if err := printJSON(e.stdout, v); err != nil {
@@ -149,7 +135,7 @@ func (e *env) refuse(v initView, call initCall) error {
 		target = "the file"
 	}
 	for _, f := range v.Findings {
-		if isError(f) {
+		if f.IsError() {
 			fmt.Fprintf(e.stderr, "%s: not written: %s (%s)\n", target, f.Message, f.Code)
 		}
 	}
@@ -218,7 +204,7 @@ func replace(root *os.Root, name string, force bool, data []byte) error {
 	return root.Rename(beside, name)
 }
 
-func (e *env) showInit(v initView, call initCall) error {
+func (e *env) showInit(v Draft, call initCall) error {
 	if call.json {
 		if call.file != standardInput {
 			v.Text = ""
@@ -246,7 +232,7 @@ func (e *env) showInit(v initView, call initCall) error {
 	}
 	if v.Tree != nil && v.Tree.Files > 0 {
 		fmt.Fprintln(&b)
-		if err := v.Tree.print(&b); err != nil {
+		if err := printTree(&b, v.Tree); err != nil {
 			return err
 		}
 	}

@@ -323,7 +323,7 @@ func TestInitElsewhere(t *testing.T) {
 		t.Error("a list is none:", code, stdout)
 	}
 	stdout, _, code = sluice("init", dir, "--json", "--file", "-")
-	var v initView
+	var v Draft
 	if err := json.Unmarshal([]byte(stdout), &v); code != 0 || err != nil || v.Text == "" || len(v.Clusters) != 2 || v.Tree == nil {
 		t.Error(code, err, stdout)
 	}

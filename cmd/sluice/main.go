@@ -60,6 +60,14 @@ type env struct {
 // errNo is returned by a command whose answer is no: it has printed why.
 var errNo = errors.New("no")
 
+// answer is errNo where the answer is no.
+func answer(no bool) error {
+	if no {
+		return errNo
+	}
+	return nil
+}
+
 // run runs one command and gives its exit code.
 func run(ctx context.Context, process *env, args []string) (code int) {
 	e, done := process.escaped()
@@ -78,7 +86,7 @@ func run(ctx context.Context, process *env, args []string) (code int) {
 		return 1
 	}
 	if asksJSON(args) {
-		_ = printJSON(e.stdout, unusable(args, err)) // stderr has it too
+		_ = printUnusable(e.stdout, args, err) // stderr has it too
 	}
 	fmt.Fprintln(e.stderr, "sluice: "+err.Error())
 	return 2

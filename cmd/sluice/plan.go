@@ -47,10 +47,7 @@ func newPlanCommand(e *env) *cobra.Command {
 			if err := e.showPlan(p, asJSON); err != nil {
 				return err
 			}
-			if p.Stays() {
-				return errNo
-			}
-			return nil
+			return answer(p.Stays())
 		},
 	}
 	cmd.Flags().StringVar(&at, "at", "", "decide as of this instant"+atUsage)

@@ -8,8 +8,8 @@ import (
 // TestHostileBranchOfACluster: what cannot be shown as it stands is quoted, and nothing beside it.
 func TestHostileBranchOfACluster(t *testing.T) {
 	var out strings.Builder
-	view := referencesView{Clusters: []clusterRow{{Name: "prod", Path: "clusters/prod", Branch: "ma\x1bin", Found: "gotk-sync"}}}
-	view.print(&out)
+	view := Coverage{Clusters: []Cluster{{Name: "prod", Path: "clusters/prod", Branch: "ma\x1bin", Found: "gotk-sync"}}}
+	printCoverage(&out, &view)
 	if want := "\ncluster prod: clusters/prod at \"ma\\x1bin\" (gotk-sync)\n"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}

@@ -141,7 +141,7 @@ func invalid(file string, findings []config.Finding) error {
 	var lines strings.Builder
 	wrong := 0
 	for _, f := range findings {
-		if isError(f) {
+		if f.IsError() {
 			wrong++
 			lines.WriteString("\n" + findingLine(file, f))
 		}

@@ -27,10 +27,10 @@ type Draft struct {
 
 // Cluster is a cluster that was found.
 type Cluster struct {
-	Name   string `json:"name"`
-	Path   string `json:"path"`   // its root
-	Branch string `json:"branch"` // that its root follows; "": not known
-	Found  string `json:"found"`  // how it was found, and where that stands; one line
+	Name   string
+	Path   string // its root
+	Branch string // that its root follows; "": not known
+	Found  string // how it was found, and where that stands; one line
 }
 
 // New drafts the first file of a repository: tree is its Flux objects, paths are all its files, relative to its root and with slashes, and main

@@ -327,7 +327,7 @@ func (w firstWindow) problem() string {
 	w.write(&b, "")
 	_, findings := config.Parse([]byte(b.String()))
 	for _, f := range findings {
-		if f.Severity == config.Error {
+		if f.IsError() {
 			return strings.TrimPrefix(f.Message, "windows.window.")
 		}
 	}
