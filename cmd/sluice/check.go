@@ -21,6 +21,7 @@ import (
 	"github.com/sluicegate/sluice/flux/analysis"
 	"github.com/sluicegate/sluice/gitremote"
 	"github.com/sluicegate/sluice/meter"
+	"github.com/sluicegate/sluice/report"
 )
 
 // codeUnusable is the code of the finding that a call cannot be done. docs/spec lists it with those of other packages.
@@ -46,7 +47,7 @@ func newCheckCommand(e *env) *cobra.Command {
 				return err
 			}
 			policy, findings := config.Parse(data)
-			v := CheckOf(findings, e.inspect(cmd.Context(), dir, policy, data))
+			v := report.CheckOf(findings, e.inspect(cmd.Context(), dir, policy, data))
 			if err := e.showCheck(v, file, asJSON); err != nil {
 				return err
 			}
@@ -72,7 +73,7 @@ func (e *env) inspect(ctx context.Context, dir string, policy *config.Policy, da
 	})
 }
 
-func (e *env) showCheck(v Check, file string, asJSON bool) error {
+func (e *env) showCheck(v report.Check, file string, asJSON bool) error {
 	if asJSON {
 		return printJSON(e.stdout, v)
 	}
@@ -92,7 +93,7 @@ func (e *env) showCheck(v Check, file string, asJSON bool) error {
 }
 
 // printTree shows what the tree gets: a line for each release, with the number of files and one of them.
-func printTree(w io.Writer, t *Tree) error {
+func printTree(w io.Writer, t *report.Tree) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "%6s\trelease\tfor example\n", "files")
 	for _, s := range t.Shares {
@@ -106,7 +107,7 @@ func printTree(w io.Writer, t *Tree) error {
 }
 
 // printCoverage shows how the clusters were found, and where the graph ends.
-func printCoverage(w io.Writer, v *Coverage) {
+func printCoverage(w io.Writer, v *report.Coverage) {
 	if len(v.Clusters)+v.Unreached > 0 {
 		fmt.Fprintln(w)
 	}
@@ -154,13 +155,13 @@ func findingLine(file string, f config.Finding) string {
 // printUnusable prints the JSON of a call that exits with 2. check always prints its findings, whatever is wrong.
 func printUnusable(w io.Writer, args []string, err error) error {
 	if len(args) == 0 || args[0] != "check" {
-		return printJSON(w, Failure{err.Error()})
+		return printJSON(w, report.Failure{Error: err.Error()})
 	}
 	code := codeUnusable
 	if errors.Is(err, fs.ErrNotExist) {
 		code = config.CodeMissingFile
 	}
-	return printJSON(w, Check{Findings: []config.Finding{{Severity: config.Error, Code: code, Message: err.Error()}}})
+	return printJSON(w, report.Check{Findings: []config.Finding{{Severity: config.Error, Code: code, Message: err.Error()}}})
 }
 
 // standardInput is what --file takes for it, and wordStandardInput what findings call it.

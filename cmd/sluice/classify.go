@@ -18,6 +18,7 @@ import (
 	"github.com/sluicegate/sluice/flux/analysis"
 	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/report"
 )
 
 // classifyCall is what somebody asks `sluice classify`.
@@ -65,26 +66,26 @@ func newClassifyCommand(e *env) *cobra.Command {
 }
 
 // classify finds the rules and the changes, and asks the gate.
-func (e *env) classify(ctx context.Context, call classifyCall) (Classification, error) {
+func (e *env) classify(ctx context.Context, call classifyCall) (report.Classification, error) {
 	when, err := e.moment(call.at)
 	if err != nil {
-		return Classification{}, err
+		return report.Classification{}, err
 	}
 	if err := call.check(); err != nil {
-		return Classification{}, err
+		return report.Classification{}, err
 	}
 	change, err := e.readChange(ctx, call)
 	if err != nil {
-		return Classification{}, err
+		return report.Classification{}, err
 	}
 	at, err := when.in(change.Policy)
 	if err != nil {
-		return Classification{}, err
+		return report.Classification{}, err
 	}
 	verdict, served := gate.Paths(change.Change, at), change.Change
-	v, err := ClassificationOf(e.meter, change.Change, verdict)
+	v, err := report.ClassificationOf(e.meter, change.Change, verdict)
 	if err != nil {
-		return Classification{}, err
+		return report.Classification{}, err
 	}
 	served.Policy = change.served
 	v.Findings = change.warnings(verdict, gate.Paths(served, at))
@@ -189,7 +190,7 @@ func parsePolicy(name string, data []byte) (*config.Policy, error) {
 	return nil, errors.New(findingLine(name, wrong[0]) + more)
 }
 
-func (e *env) showClassify(ctx context.Context, v Classification, asJSON bool) error {
+func (e *env) showClassify(ctx context.Context, v report.Classification, asJSON bool) error {
 	if asJSON {
 		return printJSON(e.stdout, v)
 	}
@@ -222,7 +223,7 @@ func (u untilEnd) Write(p []byte) (int, error) {
 }
 
 // showPaths prints a path a line with what it needs and the rule that says so.
-func showPaths(w io.Writer, paths []Path) error {
+func showPaths(w io.Writer, paths []report.Path) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, p := range paths {
 		needs := "ignored"

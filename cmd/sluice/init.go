@@ -19,6 +19,7 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/analysis"
 	"github.com/sluicegate/sluice/flux/survey"
+	"github.com/sluicegate/sluice/report"
 )
 
 const initHelp = `Looks at the repository in DIR (default: the current directory) and writes its first ` + config.File + `.
@@ -97,32 +98,32 @@ func (e *env) init(ctx context.Context, call initCall) error {
 }
 
 // draft makes the first file of a repository, and says what the file means for its tree.
-func (e *env) draft(ctx context.Context, dir string) (Draft, error) {
+func (e *env) draft(ctx context.Context, dir string) (report.Draft, error) {
 	tree := os.DirFS(dir)
 	paths, err := analysis.List(ctx, tree)
 	if err != nil {
-		return Draft{}, err
+		return report.Draft{}, err
 	}
 	read, err := e.reading(dir).Read(ctx, tree, nil)
 	if err != nil {
-		return Draft{}, err
+		return report.Draft{}, err
 	}
 	draft, err := survey.New(read.Graph, paths, defaultBranch(e.meter, dir))
 	if ctx.Err() != nil {
-		return Draft{}, ctx.Err()
+		return report.Draft{}, ctx.Err()
 	}
 	if err != nil {
-		return Draft{}, err
+		return report.Draft{}, err
 	}
 	if slices.ContainsFunc(draft.Findings, config.Finding.IsError) {
-		return DraftOf(draft, analysis.Inspection{}), nil
+		return report.DraftOf(draft, analysis.Inspection{}), nil
 	}
 	e.meter.Drop() // inspect reads the tree anew
-	return DraftOf(draft, e.inspect(ctx, dir, draft.Policy, draft.File)), nil
+	return report.DraftOf(draft, e.inspect(ctx, dir, draft.Policy, draft.File)), nil
 }
 
 // refuse says why no file is written: what init writes passes check.
-func (e *env) refuse(v Draft, call initCall) error {
+func (e *env) refuse(v report.Draft, call initCall) error {
 	if call.json {
 		v.File, v.Text, v.Notes = "", "", []string{} // which are about the text
 		if err := printJSON(e.stdout, v); err != nil {
@@ -204,7 +205,7 @@ func replace(root *os.Root, name string, force bool, data []byte) error {
 	return root.Rename(beside, name)
 }
 
-func (e *env) showInit(v Draft, call initCall) error {
+func (e *env) showInit(v report.Draft, call initCall) error {
 	if call.json {
 		if call.file != standardInput {
 			v.Text = ""

@@ -12,6 +12,7 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/internal/fluxtrees"
 	"github.com/sluicegate/sluice/internal/golden"
+	"github.com/sluicegate/sluice/report"
 )
 
 // TestInitShapes: for every shape of repository init writes the file of testdata/init, says what it found, and check has nothing to say
@@ -323,7 +324,7 @@ func TestInitElsewhere(t *testing.T) {
 		t.Error("a list is none:", code, stdout)
 	}
 	stdout, _, code = sluice("init", dir, "--json", "--file", "-")
-	var v Draft
+	var v report.Draft
 	if err := json.Unmarshal([]byte(stdout), &v); code != 0 || err != nil || v.Text == "" || len(v.Clusters) != 2 || v.Tree == nil {
 		t.Error(code, err, stdout)
 	}

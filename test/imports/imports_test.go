@@ -56,7 +56,7 @@ var direction = []row{
 	{"internal/standin", []string{"gitremote"}, "a GitHub by its own: if it shared sluice's code, it would share its mistakes"},
 	{"internal/standin/site", []string{"internal/standin"}, "what people see of it; it reads by the methods that tests read by"},
 	{"deploy/flux", nil, "the sample repository as files, for the demo and for the test of its manifests"},
-	{"report", []string{"config", "flux/graph", "flux/reach", "layout", "meter", "plan", "window"}, "what people and programs are shown; who shows it, and how, is not its business"},
+	{"report", []string{"config", "flux/analysis", "flux/graph", "flux/reach", "flux/survey", "gate", "layout", "meter", "plan", "window"}, "what people and programs are shown; who shows it, and how, is not its business"},
 	{"service", []string{"budget", "config", "forge", "gate", "listen", "metrics", "plan", "promoter", "reconcile", "store", "web", "webhook"}, "the service, wired; where its settings come from is not its business"},
 	{"cmd/sluice", []string{"*"}, "flags and printing: it alone knows everybody"},
 	{"cmd/sluice-demo", []string{"escape", "service", "store", "plan", "deploy/flux", "internal/standin", "internal/standin/site"}, "the service against the GitHub that stands in: the one program that has it"},

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"github.com/sluicegate/sluice/config"
@@ -6,14 +6,13 @@ import (
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/report"
 )
 
 // Classification is what a change needs to be released, and whether it may be.
 type Classification struct {
 	Verdict  plan.Kind        `json:"verdict"`
 	Reason   string           `json:"reason"`
-	Until    report.Instant   `json:"until"`
+	Until    Instant   `json:"until"`
 	Releases []layout.Release `json:"releases"`
 	Paths    []Path           `json:"paths"`
 	Findings []config.Finding `json:"findings"` // warnings, of no line
@@ -33,7 +32,7 @@ const wordRulesFile = "built in: the rules"
 // ClassificationOf is a verdict on a change, as long as the run goes on: whoever proposes it says how many paths it has.
 func ClassificationOf(run *meter.Meter, c gate.Change, verdict plan.Verdict) (Classification, error) {
 	v := Classification{
-		Verdict: verdict.Kind, Reason: verdict.Reason, Text: verdict.Text(), Until: report.Instant{Time: verdict.Until}, Releases: listed(verdict.Releases),
+		Verdict: verdict.Kind, Reason: verdict.Reason, Text: verdict.Text(), Until: Instant{Time: verdict.Until}, Releases: listed(verdict.Releases),
 		Paths: []Path{}, Findings: []config.Finding{},
 	}
 	seen := map[string]bool{}
@@ -63,5 +62,3 @@ func listed(releases []layout.Release) []layout.Release {
 
 // Stays reports whether the change is held, waiting or blocked.
 func (v Classification) Stays() bool { return stays(v.Verdict) }
-
-func stays(k plan.Kind) bool { return k == plan.Held || k == plan.Waiting || k == plan.Blocked }
