@@ -10,11 +10,12 @@ import (
 
 	"github.com/sluicegate/sluice/flux/analysis"
 	"github.com/sluicegate/sluice/flux/build"
+	"github.com/sluicegate/sluice/gitremote"
 )
 
 // reading is what a command reads trees of the repository in a directory with, and builds by this program.
 func (e *env) reading(dir string) analysis.Run {
-	return analysis.Run{Meter: e.meter, URL: origin(e.meter, dir), Build: e.build}
+	return analysis.Run{Meter: e.meter, URL: ofClone(e.meter, dir, (*gitremote.Repo).Origin), Build: e.build}
 }
 
 // buildCache is where the builds of this user are kept, if the system says where such things belong. Nothing is opened until something is built.

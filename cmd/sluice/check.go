@@ -20,7 +20,6 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/analysis"
 	"github.com/sluicegate/sluice/gitremote"
-	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/report"
 )
 
@@ -38,10 +37,7 @@ func newCheckCommand(e *env) *cobra.Command {
 			"Exit codes: 0 there are no errors; 1 there are; 2 the call, the file or DIR is unusable.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir := "."
-			if len(args) == 1 {
-				dir = args[0]
-			}
+			dir := dirOf(args)
 			data, file, err := e.readPolicyFile(cmd.Context(), dir, file)
 			if err != nil {
 				return err
@@ -68,7 +64,7 @@ func newCheckCommand(e *env) *cobra.Command {
 // inspect looks at what a file means for a directory at this time; nil: it is not valid.
 func (e *env) inspect(ctx context.Context, dir string, policy *config.Policy, data []byte) analysis.Inspection {
 	return e.reading(dir).Inspect(ctx, analysis.Surroundings{
-		Policy: policy, Data: data, Tree: os.DirFS(dir), DefaultBranch: defaultBranch(e.meter, dir), At: e.now().UTC(),
+		Policy: policy, Data: data, Tree: os.DirFS(dir), DefaultBranch: string(ofClone(e.meter, dir, (*gitremote.Repo).DefaultBranch)), At: e.now().UTC(),
 		Proposed: func(ctx context.Context) (analysis.Impact, error) { return e.proposed(ctx, dir, policy) },
 	})
 }
@@ -171,6 +167,19 @@ const (
 	fileUsage         = "another file, or - for standard input"
 )
 
+// dirOf is the directory that a command is given; none: the current one.
+func dirOf(args []string) string {
+	if len(args) == 1 {
+		return args[0]
+	}
+	return "."
+}
+
+// completeDir gives a shell directories.
+func completeDir(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
 // readPolicyFile reads the file of a repository's directory, or another one if it is named, no further than Parse needs to
 // see that it is too large. It gives the name of what it read.
 func (e *env) readPolicyFile(ctx context.Context, dir, file string) ([]byte, string, error) {
@@ -252,20 +261,6 @@ func readPolicy(r io.Reader, name string) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	return data, nil
-}
-
-// defaultBranch is what the clone in a directory says; "" if there is none there, or if it does not say. A repository above
-// the directory is another one: its file is another file.
-func defaultBranch(m *meter.Meter, dir string) string {
-	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
-		return ""
-	}
-	repo, err := gitremote.Open(m, dir)
-	if err != nil {
-		return "" // the file can be checked without it
-	}
-	defer repo.Close() //nolint:errcheck // only read
-	return string(repo.DefaultBranch())
 }
 
 // shown is a path as a terminal may see it: whoever names files in a repository must not move the cursor of who looks at it.

@@ -17,6 +17,7 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/analysis"
 	"github.com/sluicegate/sluice/gate"
+	"github.com/sluicegate/sluice/gitremote"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/report"
 )
@@ -127,7 +128,7 @@ func (e *env) readChange(ctx context.Context, c classifyCall) (classification, e
 		return classification{}, err
 	}
 	out := classification{served: policy}
-	out.Base = plan.Branch(defaultBranch(e.meter, c.repo))
+	out.Base = ofClone(e.meter, c.repo, (*gitremote.Repo).DefaultBranch)
 	if err := e.meter.Err(); err != nil {
 		return classification{}, err
 	}

@@ -42,15 +42,13 @@ type graphCall struct {
 func newGraphCommand(e *env) *cobra.Command {
 	call := graphCall{}
 	cmd := &cobra.Command{
-		Use:   "graph [DIR]",
-		Short: "show which files Flux reads in each cluster, and why",
-		Long:  graphHelp,
-		Args:  cobra.MaximumNArgs(1),
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return nil, cobra.ShellCompDirectiveFilterDirs
-		},
+		Use:               "graph [DIR]",
+		Short:             "show which files Flux reads in each cluster, and why",
+		Long:              graphHelp,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeDir,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			call.dir = renderDir(args)
+			call.dir = dirOf(args)
 			return e.graph(cmd.Context(), call)
 		},
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/analysis"
 	"github.com/sluicegate/sluice/flux/survey"
+	"github.com/sluicegate/sluice/gitremote"
 	"github.com/sluicegate/sluice/report"
 )
 
@@ -45,18 +46,13 @@ type initCall struct {
 func newInitCommand(e *env) *cobra.Command {
 	call := initCall{}
 	cmd := &cobra.Command{
-		Use:   "init [DIR]",
-		Short: "write the first " + config.File + " for a repository",
-		Long:  initHelp,
-		Args:  cobra.MaximumNArgs(1),
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return nil, cobra.ShellCompDirectiveFilterDirs
-		},
+		Use:               "init [DIR]",
+		Short:             "write the first " + config.File + " for a repository",
+		Long:              initHelp,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeDir,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			call.dir = "."
-			if len(args) == 1 {
-				call.dir = args[0]
-			}
+			call.dir = dirOf(args)
 			return e.init(cmd.Context(), call)
 		},
 	}
@@ -108,7 +104,7 @@ func (e *env) draft(ctx context.Context, dir string) (report.Draft, error) {
 	if err != nil {
 		return report.Draft{}, err
 	}
-	draft, err := survey.New(read.Graph, paths, defaultBranch(e.meter, dir))
+	draft, err := survey.New(read.Graph, paths, string(ofClone(e.meter, dir, (*gitremote.Repo).DefaultBranch)))
 	if ctx.Err() != nil {
 		return report.Draft{}, ctx.Err()
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"runtime/debug"
 	"slices"
@@ -19,7 +18,6 @@ import (
 	"github.com/sluicegate/sluice/flux/reach"
 	"github.com/sluicegate/sluice/flux/render"
 	"github.com/sluicegate/sluice/gitremote"
-	"github.com/sluicegate/sluice/meter"
 )
 
 const renderSuspendHelp = `Prints for each cluster of DIR (default: the current directory) what runs "sluice suspend" there, so that the cluster holds its windows
@@ -130,7 +128,7 @@ func newRenderFluxCommand(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out, err := render.Flux(in, call.url, origin(e.meter, renderDir(args)))
+			out, err := render.Flux(in, call.url, ofClone(e.meter, dirOf(args), (*gitremote.Repo).Origin))
 			if err != nil {
 				return err
 			}
@@ -166,19 +164,12 @@ func (c *renderCall) common(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.cluster, "cluster", "", "this cluster alone")
 }
 
-func renderDir(args []string) string {
-	if len(args) == 1 {
-		return args[0]
-	}
-	return "."
-}
-
 // maxNamed is how many clusters the error of a wrong name has.
 const maxNamed = 10
 
 // renderInput reads the file and the tree, and what the references say of it.
 func (e *env) renderInput(ctx context.Context, call renderCall, args []string) (render.Input, *reach.Graph, error) {
-	dir := renderDir(args)
+	dir := dirOf(args)
 	data, file, err := e.readPolicyFile(ctx, dir, call.file)
 	if err != nil {
 		return render.Input{}, nil, err
@@ -213,19 +204,6 @@ func (e *env) renderInput(ctx context.Context, call renderCall, args []string) (
 		return render.Input{}, nil, fmt.Errorf("--cluster %q: there is none of this name; %s", call.cluster, meant(call.cluster, known, "known are "+strings.Join(known[:min(len(known), maxNamed)], ", ")))
 	}
 	return in, g, nil
-}
-
-// origin is where the clone in a directory was cloned from; "" if there is none there, or it does not say.
-func origin(m *meter.Meter, dir string) string {
-	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
-		return ""
-	}
-	repo, err := gitremote.Open(m, dir)
-	if err != nil {
-		return ""
-	}
-	defer repo.Close() //nolint:errcheck // only read
-	return repo.Origin()
 }
 
 // release is the form of a version that has an image.

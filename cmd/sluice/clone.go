@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/flux/analysis"
+	"github.com/sluicegate/sluice/gitremote"
+	"github.com/sluicegate/sluice/meter"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// ofClone is what the clone in a directory says; nothing if there is none there, or none that can be read. A repository above the directory is another
+// one: its file is another file.
+func ofClone[T any](m *meter.Meter, dir string, ask func(*gitremote.Repo) T) (none T) {
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
+		return none
+	}
+	repo, err := gitremote.Open(m, dir)
+	if err != nil {
+		return none // what is looked at is the tree
+	}
+	defer repo.Close() //nolint:errcheck // only read
+	return ask(repo)
+}
+
+// proposed is what the commits mean that a clone has checked out and that its default branch does not have. A clone that does not know its default
+// branch, and one without the commits in between, propose nothing.
+func (e *env) proposed(ctx context.Context, dir string, policy *config.Policy) (out analysis.Impact, err error) {
+	ofClone(e.meter, dir, func(repo *gitremote.Repo) (none struct{}) {
+		base, head, ok := tips(repo)
+		if !ok || base == head {
+			return
+		}
+		if files, unread := repo.Changes(base, head); unread == nil && len(files) > 0 { // else it is a shallow clone
+			out, err = e.compare(ctx, repo, policy, files, base, head)
+		}
+		return
+	})
+	return out, err
+}
+
+// tips is the tip of a clone's default branch, as origin has it where there is one, and what is checked out.
+func tips(repo *gitremote.Repo) (base, head plan.SHA, ok bool) {
+	name := string(repo.DefaultBranch())
+	if name == "" {
+		return "", "", false
+	}
+	base, err := repo.Resolve("refs/remotes/origin/" + name)
+	if err != nil {
+		base, err = repo.Resolve("refs/heads/" + name)
+	}
+	if err != nil {
+		return "", "", false
+	}
+	head, err = repo.Resolve("HEAD")
+	return base, head, err == nil
+}
