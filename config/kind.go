@@ -68,7 +68,7 @@ func (k kind) atMost(length int) kind {
 // choice is one of several words.
 func choice[T ~string](into *T, words ...T) kind {
 	k := checked(into, func(word string) (says, bool) { return oneOf(word, words) })
-	k.schema = schema{"enum": strs(words)}
+	k.schema = schema{"enum": Strings(words)}
 	if *into != "" {
 		k.schema["default"] = string(*into)
 	}
@@ -284,7 +284,8 @@ func fits(r *report, n *yaml.Node, length int, size bounds) bool {
 	return true
 }
 
-func strs[T ~string](words []T) []string {
+// Strings is words of a type of their own as texts.
+func Strings[T ~string](words []T) []string {
 	out := make([]string, len(words))
 	for i, w := range words {
 		out[i] = string(w)

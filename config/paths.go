@@ -27,7 +27,7 @@ func (c *compiler) paths() {
 	for i, t := range l.rules {
 		if c.wholeRelease(t.release, "layout", "rules", i, "release") && c.wholePaths(t.paths, i) {
 			releases, ignore := t.release.releases()
-			spec.Rules = append(spec.Rules, layout.Rule{Paths: t.paths, Releases: strs(releases), Ignore: ignore})
+			spec.Rules = append(spec.Rules, layout.Rule{Paths: t.paths, Releases: Strings(releases), Ignore: ignore})
 			indices = append(indices, i)
 		}
 	}
@@ -225,7 +225,7 @@ func (c *compiler) together() {
 	})
 	for k, never := range calendar.NeverTogether(lists) {
 		if never {
-			c.fail(neverTogether(strs(lists[k])), ways[k]...)
+			c.fail(neverTogether(Strings(lists[k])), ways[k]...)
 		}
 	}
 }

@@ -26,11 +26,7 @@ func (s Share) String() string {
 	case ShareIgnored, ShareOther:
 		return string(s.Kind)
 	}
-	names := make([]string, 0, len(s.Releases))
-	for _, r := range s.Releases {
-		names = append(names, string(r))
-	}
-	return strings.Join(names, " and ")
+	return strings.Join(Strings(s.Releases), " and ")
 }
 
 // ShareKind is what becomes of the files of a share.
@@ -80,7 +76,7 @@ func (s *shares) add(path string) {
 	kind, reason := shareKind(releases, class.Rule)
 	key := string(kind)
 	if kind == ShareWindow || kind == ShareBranches {
-		key = strings.Join(strs(releases), "\n")
+		key = strings.Join(Strings(releases), "\n")
 		kind, reason = s.together(kind, key, releases)
 	}
 	if _, ok := s.known[key]; !ok && len(s.known) >= MaxShares {
@@ -128,7 +124,7 @@ func (s *shares) together(kind ShareKind, key string, releases []layout.Release)
 	reason, known := s.never[key]
 	if len(names) > 1 && !known && len(s.never) < MaxShares {
 		if !s.policy.Calendar.EverTogether(names) {
-			reason = neverOpen(strs(names))
+			reason = neverOpen(Strings(names))
 		}
 		s.never[key] = reason
 	}

@@ -238,7 +238,7 @@ func oneOf[T ~string](word string, words []T) (says, bool) {
 			return says{}, true
 		}
 	}
-	known := strs(words)
+	known := Strings(words)
 	if near := Nearest(word, known); near != "" {
 		return say(codeUnknownWord, "%s is not one of: %s; did you mean %s?", quote(word), strings.Join(known, ", "), near), false
 	}

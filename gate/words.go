@@ -129,7 +129,7 @@ func sayBadRules(where string, findings []config.Finding) string {
 }
 
 func sayMixed(windows []window.Name) string {
-	return plan.Text("mixes live and windowed paths (" + some(strs(windows)) + "): split the pull request")
+	return plan.Text("mixes live and windowed paths (" + some(config.Strings(windows)) + "): split the pull request")
 }
 
 func sayMoved(path string, base plan.Branch) string {
@@ -461,7 +461,7 @@ func (d *pullCase) sayReleased(people string) string {
 	case people != "":
 		what += "; " + people
 	case d.need.windowed:
-		what += ": " + some(strs(d.need.windows))
+		what += ": " + some(config.Strings(d.need.windows))
 	}
 	if len(d.receivers.entries) > 0 {
 		what += "; " + d.receivers.text(plan.MaxReason-len([]rune(what))-len("; "))
@@ -548,12 +548,4 @@ func some(names []string) string {
 	return strings.Join(shown, "")
 }
 
-func strs[T ~string](in []T) []string {
-	out := make([]string, len(in))
-	for i, s := range in {
-		out[i] = string(s)
-	}
-	return out
-}
-
-func join[T ~string](in []T, sep string) string { return strings.Join(strs(in), sep) }
+func join[T ~string](in []T, sep string) string { return strings.Join(config.Strings(in), sep) }

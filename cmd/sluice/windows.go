@@ -125,11 +125,7 @@ func (e *env) windows(ctx context.Context, call windowsCall) (windowsQuestion, e
 
 // unknownWindow is the error of a name that the file does not have.
 func unknownWindow(name window.Name, file string, names []window.Name) error {
-	known := make([]string, len(names))
-	for i, n := range names {
-		known[i] = string(n)
-	}
-	has := "it has none"
+	known, has := config.Strings(names), "it has none"
 	if len(known) > 0 {
 		has = "it has " + strings.Join(known, ", ")
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/graph"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/plan"
@@ -115,13 +116,7 @@ func wordProblem(p graph.Problem) string {
 	return "Not read: " + plan.Clean(p.Place.String()+" "+p.Text)
 }
 
-func joined(names []window.Name) string {
-	var out []string
-	for _, n := range names {
-		out = append(out, string(n))
-	}
-	return strings.Join(out, ",")
-}
+func joined(names []window.Name) string { return strings.Join(config.Strings(names), ",") }
 
 const (
 	wordElsewhere = "it is in no file that was read: Flux's bootstrap or operator creates it"

@@ -55,14 +55,9 @@ func ParseTarget(text string) (Target, error) {
 // unknown is the first window of a target that a file does not have, and the one that was most likely meant.
 func (t Target) unknown(calendar *window.Calendar) (name window.Name, near string, found bool) {
 	for _, n := range t.Windows {
-		if calendar.Has(n) {
-			continue
+		if !calendar.Has(n) {
+			return n, config.Nearest(string(n), config.Strings(calendar.Names())), true
 		}
-		var known []string
-		for _, k := range calendar.Names() {
-			known = append(known, string(k))
-		}
-		return n, config.Nearest(string(n), known), true
 	}
 	return "", "", false
 }

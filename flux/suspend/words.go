@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/window"
 )
@@ -59,13 +60,7 @@ func reasonClosed(closed []window.Name, st window.State, until time.Time, zone *
 	return out
 }
 
-func named(names []window.Name) string {
-	var out []string
-	for _, n := range names {
-		out = append(out, string(n))
-	}
-	return strings.Join(out, " and ")
-}
+func named(names []window.Name) string { return strings.Join(config.Strings(names), " and ") }
 
 func reasonFile(err error) string { return "held: " + plan.Clean(err.Error()) }
 
