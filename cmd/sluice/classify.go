@@ -75,21 +75,23 @@ func (e *env) classify(ctx context.Context, call classifyCall) (report.Classific
 	if err := call.check(); err != nil {
 		return report.Classification{}, err
 	}
-	change, err := e.readChange(ctx, call)
+	change, impact, err := e.readChange(ctx, call)
 	if err != nil {
 		return report.Classification{}, err
 	}
-	at, err := when.in(change.Policy)
+	at, err := when.in(impact.Policy)
 	if err != nil {
 		return report.Classification{}, err
 	}
-	verdict, served := gate.Paths(change.Change, at), change.Change
-	v, err := report.ClassificationOf(e.meter, change.Change, verdict)
+	change.Policy = impact.Served
+	served := gate.Paths(change, at)
+	change.Policy = impact.Policy
+	verdict := gate.Paths(change, at)
+	v, err := report.ClassificationOf(e.meter, change, verdict)
 	if err != nil {
 		return report.Classification{}, err
 	}
-	served.Policy = change.served
-	v.Findings = change.warnings(verdict, gate.Paths(served, at))
+	v.Findings = impact.Warnings(verdict, served)
 	for _, f := range v.Findings {
 		fmt.Fprintf(e.stderr, "%s: %s (%s)\n", f.Severity, shown(f.Message), f.Code)
 	}
@@ -112,46 +114,33 @@ func (c classifyCall) check() error {
 	return nil
 }
 
-// classification is a change with the rules that count for it.
-type classification struct {
-	gate.Change
-	served   *config.Policy // the rules without references, as the service has them
-	warnings func(verdict, served plan.Verdict) []config.Finding
-}
-
-func (e *env) readChange(ctx context.Context, c classifyCall) (classification, error) {
+// readChange reads a change and the rules that count for it, and what it means by the references of the trees around it.
+func (e *env) readChange(ctx context.Context, c classifyCall) (change gate.Change, impact analysis.Impact, err error) {
 	if c.base != "" {
 		return e.readRevisions(ctx, c)
 	}
 	policy, err := e.loadPolicy(ctx, c.repo, c.file)
 	if err != nil {
-		return classification{}, err
+		return change, impact, err
 	}
-	out := classification{served: policy}
-	out.Base = ofClone(e.meter, c.repo, (*gitremote.Repo).DefaultBranch)
+	change.Base = ofClone(e.meter, c.repo, (*gitremote.Repo).DefaultBranch)
 	if err := e.meter.Err(); err != nil {
-		return classification{}, err
+		return change, impact, err
 	}
 	for _, path := range c.paths {
 		files, err := filesOf(ctx, c.repo, path)
 		if err != nil {
-			return classification{}, err
+			return change, impact, err
 		}
 		for _, file := range files {
-			out.Files = append(out.Files, plan.File{Path: file, Kind: plan.Modified})
+			change.Files = append(change.Files, plan.File{Path: file, Kind: plan.Modified})
 		}
 	}
-	impact := analysis.Impact{Policy: policy}
-	if policy.Flux || c.file == "" { // a tree whose own the rules are not says nothing of its branches
-		impact, err = e.reading(c.repo).Refer(ctx, policy, os.DirFS(c.repo), out.Files)
+	if !policy.Flux && c.file != "" { // a tree whose own the rules are not says nothing of its branches
+		return change, analysis.Impact{Policy: policy, Served: policy}, nil
 	}
-	return out.by(impact), err
-}
-
-// by is the change by what its references mean.
-func (c classification) by(impact analysis.Impact) classification {
-	c.Policy, c.warnings = impact.Policy, impact.Warnings
-	return c
+	impact, err = e.reading(c.repo).Refer(ctx, policy, os.DirFS(c.repo), change.Files)
+	return change, impact, err
 }
 
 // filesOf is a path of the repository in a directory as git has it; of a directory there, its files.
@@ -229,11 +218,7 @@ func showPaths(w io.Writer, paths []report.Path) error {
 	for _, p := range paths {
 		needs := "ignored"
 		if len(p.Releases) > 0 {
-			words := make([]string, len(p.Releases))
-			for i, r := range p.Releases {
-				words[i] = string(r)
-			}
-			needs = strings.Join(words, ", ")
+			needs = strings.Join(config.Strings(p.Releases), ", ")
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\n", shown(p.Path), shown(needs), shown(p.Rule))
 	}

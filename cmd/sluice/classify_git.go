@@ -9,41 +9,42 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/analysis"
+	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/gitremote"
 	"github.com/sluicegate/sluice/plan"
 )
 
 // readRevisions finds what changed between the merge base of two revisions and the head, and the rules at the base.
-func (e *env) readRevisions(ctx context.Context, c classifyCall) (out classification, err error) {
+func (e *env) readRevisions(ctx context.Context, c classifyCall) (change gate.Change, impact analysis.Impact, err error) {
 	repo, err := gitremote.Open(e.meter, c.repo)
 	if err != nil {
-		return classification{}, err
+		return change, impact, err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
 	base, err := repo.Resolve(c.base)
 	if err != nil {
-		return classification{}, fmt.Errorf("--base: %w", err)
+		return change, impact, fmt.Errorf("--base: %w", err)
 	}
 	head, err := repo.Resolve(c.head)
 	if err != nil {
-		return classification{}, fmt.Errorf("--head: %w", err)
+		return change, impact, fmt.Errorf("--head: %w", err)
 	}
-	if out.served, err = e.rulesAt(ctx, c, repo, base); err != nil {
-		return classification{}, err
-	}
-	out.Base = branchOf(repo, c.base)
-	if out.Files, err = repo.Changes(base, head); err != nil {
-		return classification{}, err
-	}
-	impact, err := e.compare(ctx, repo, out.served, out.Files, base, head)
+	policy, err := e.rulesAt(ctx, c, repo, base)
 	if err != nil {
-		return classification{}, err
+		return change, impact, err
+	}
+	change.Base = branchOf(repo, c.base)
+	if change.Files, err = repo.Changes(base, head); err != nil {
+		return change, impact, err
+	}
+	if impact, err = e.compare(ctx, repo, policy, change.Files, base, head); err != nil {
+		return change, impact, err
 	}
 	data, ok, err := repo.File(head, config.File)
-	if ok && slices.ContainsFunc(out.Files, func(f plan.File) bool { return f.Path == config.File }) {
-		out.Rules, _ = config.Parse(data)
+	if ok && slices.ContainsFunc(change.Files, func(f plan.File) bool { return f.Path == config.File }) {
+		change.Rules, _ = config.Parse(data)
 	}
-	return out.by(impact), err
+	return change, impact, err
 }
 
 // compare is what the files that differ between the merge base of two commits and the head mean by the references of the trees around them.

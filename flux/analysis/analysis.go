@@ -71,6 +71,7 @@ func knowsFlux(p *config.Policy) bool { return p.Flux || len(p.Branches)+len(p.E
 // Impact is what a change means by the references of the trees around it, as far as these were read.
 type Impact struct {
 	Policy *config.Policy // with the references
+	Served *config.Policy // without, as the service has it
 	graph  *reach.Graph   // nil: they were not read
 	moves  []reach.Move
 	notes  []config.Note // why they were not
@@ -78,7 +79,7 @@ type Impact struct {
 
 // Refer is what changes of some files of a tree mean by its references, where these count.
 func (r Run) Refer(ctx context.Context, policy *config.Policy, tree fs.FS, files []plan.File) (Impact, error) {
-	out := Impact{Policy: policy}
+	out := Impact{Policy: policy, Served: policy}
 	if !policy.Flux && (policy.Consistency.Followed == config.LevelOff || !onBranches(policy, files)) {
 		return out, nil
 	}
@@ -118,7 +119,7 @@ type Revision struct {
 // Compare is what a change means by the references before and after it, with what moves between live and windowed entry points where that is no more
 // than a warning.
 func (r Run) Compare(ctx context.Context, policy *config.Policy, c Change) (Impact, error) {
-	out, levels := Impact{Policy: policy}, policy.Consistency
+	out, levels := Impact{Policy: policy, Served: policy}, policy.Consistency
 	moves := knowsFlux(policy) && levels.Moves != config.LevelOff
 	if !policy.Flux && !moves && (len(policy.Branches) == 0 || levels.Followed == config.LevelOff) {
 		return out, nil
