@@ -12,7 +12,7 @@ import (
 type Classification struct {
 	Verdict  plan.Kind        `json:"verdict"`
 	Reason   string           `json:"reason"`
-	Until    Instant   `json:"until"`
+	Until    Instant          `json:"until"`
 	Releases []layout.Release `json:"releases"`
 	Paths    []Path           `json:"paths"`
 	Findings []config.Finding `json:"findings"` // warnings, of no line

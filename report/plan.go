@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 
+	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -19,15 +20,15 @@ type Plan struct {
 
 // Pull is what is decided on a pull request.
 type Pull struct {
-	Number   int       `json:"number"`
-	Base     string    `json:"base"`
-	Head     string    `json:"head"`
-	Verdict  plan.Kind `json:"verdict"`
-	Reason   string    `json:"reason"`
-	Until    Instant   `json:"until"`
-	Releases []string  `json:"releases"`
-	Actions  []string  `json:"actions"`
-	Text     string    `json:"-"` // the whole reason
+	Number   int              `json:"number"`
+	Base     string           `json:"base"`
+	Head     string           `json:"head"`
+	Verdict  plan.Kind        `json:"verdict"`
+	Reason   string           `json:"reason"`
+	Until    Instant          `json:"until"`
+	Releases []layout.Release `json:"releases"`
+	Actions  []string         `json:"actions"`
+	Text     string           `json:"-"` // the whole reason
 }
 
 // Branches is what became of windowed branches.
@@ -53,19 +54,11 @@ func BranchesOf(verdicts []plan.BranchVerdict) []Branch {
 	out := []Branch{}
 	for _, b := range verdicts {
 		out = append(out, Branch{
-			Name: string(b.Name), From: string(b.From), Old: orNull(b.Old), New: orNull(b.New), Verdict: b.Kind,
+			Name: string(b.Name), From: string(b.From), Old: optional(string(b.Old)), New: optional(string(b.New)), Verdict: b.Kind,
 			Reason: b.Reason, Text: b.Text(), Until: Instant{b.Until}, Waiting: b.Waiting,
 		})
 	}
 	return out
-}
-
-func orNull(sha plan.SHA) *string {
-	if sha == "" {
-		return nil
-	}
-	text := string(sha)
-	return &text
 }
 
 // PlanOf is a plan for a snapshot.
@@ -82,15 +75,10 @@ func PlanOf(p plan.Plan, s plan.Snapshot) Plan {
 			v.Groups = append(v.Groups, plan.Note{About: string(d.Subject.Base) + " " + d.SHA.Short(), Says: string(d.Kind) + ": " + d.Text()})
 			continue
 		}
-		pull := Pull{
+		v.Pulls = append(v.Pulls, Pull{
 			Number: d.Subject.Pull, Base: string(d.Subject.Base), Head: string(d.SHA), Verdict: d.Kind, Reason: d.Reason, Text: d.Text(),
-			Until: Instant{d.Until}, Releases: []string{}, Actions: []string{},
-		}
-		for _, r := range d.Releases {
-			pull.Releases = append(pull.Releases, string(r))
-		}
-		pull.Actions = append(pull.Actions, actions[pull.Number]...)
-		v.Pulls = append(v.Pulls, pull)
+			Until: Instant{d.Until}, Releases: listed(d.Releases), Actions: append([]string{}, actions[d.Subject.Pull]...),
+		})
 	}
 	if base, ok := s.Bases[s.Default]; ok && base.File == "" {
 		v.Notes = append(v.Notes, plan.Note{About: string(s.Default), Says: "no .github/sluice.yaml: not managed by sluice"})

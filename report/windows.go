@@ -37,10 +37,7 @@ func WindowsOf(calendar *window.Calendar, names []window.Name, at time.Time, day
 		s := calendar.At(n, at)
 		w := Window{
 			Name: n, Timezone: calendar.Zone(n).String(), Open: s.Open, Until: Instant{s.Until},
-			Releasable: s.Releasable, ReleasableUntil: Instant{s.ReleasableChange}, Intervals: []Interval{},
-		}
-		if s.FrozenBy != "" {
-			w.FrozenBy = &s.FrozenBy
+			Releasable: s.Releasable, ReleasableUntil: Instant{s.ReleasableChange}, FrozenBy: optional(s.FrozenBy), Intervals: []Interval{},
 		}
 		for _, i := range calendar.Intervals(n, at, at.Add(time.Duration(days)*24*time.Hour)) {
 			w.Intervals = append(w.Intervals, Interval{From: Instant{i.From}, Until: Instant{i.Until}})
