@@ -209,22 +209,16 @@ func withoutChecks(policy *config.Policy) *config.Policy {
 // both keeps of what was decided for an instant what is allowed now too: a window that is open only then, or only now, moves
 // nothing. Of a branch that is due then and not now the verdict is that of now.
 func both(then, now plan.Plan) (verdicts []plan.BranchVerdict, moves []plan.Move) {
-	want := map[plan.Branch]plan.Move{}
-	for _, m := range movesOf(then) {
-		want[m.Branch] = m
-	}
-	agreed := map[plan.Branch]bool{}
-	for _, m := range movesOf(now) {
-		if w, ok := want[m.Branch]; ok && w.Old == m.Old && w.New == m.New {
-			moves = append(moves, m)
-			agreed[m.Branch] = true
-		}
-	}
 	verdicts = slices.Clone(then.Branches)
-	for i, v := range verdicts {
-		if _, due := want[v.Name]; due && !agreed[v.Name] {
-			verdicts[i] = now.Branches[i] // both plans list the file's branches in its order
+	allowed := movesOf(now)
+	for _, m := range movesOf(then) {
+		i := slices.IndexFunc(allowed, func(n plan.Move) bool { return n.Branch == m.Branch && n.Old == m.Old && n.New == m.New })
+		if i >= 0 {
+			moves = append(moves, allowed[i])
+			continue
 		}
+		i = slices.IndexFunc(verdicts, func(v plan.BranchVerdict) bool { return v.Name == m.Branch })
+		verdicts[i] = now.Branches[i] // both plans list the file's branches in its order
 	}
 	return verdicts, moves
 }
@@ -242,23 +236,19 @@ func movesOf(p plan.Plan) []plan.Move {
 
 // after says of each move what became of it.
 func after(verdicts []plan.BranchVerdict, moves []plan.Move, refused []gitremote.Refusal) []plan.BranchVerdict {
-	no := map[plan.Branch]string{}
-	for _, r := range refused {
-		no[r.Branch] = r.Reason
-	}
-	done := map[plan.Branch]string{}
-	for _, m := range moves {
-		done[m.Branch] = "moved to " + m.New.Short()
-		if m.Old == "" {
-			done[m.Branch] = "created at " + m.New.Short()
+	for i := range verdicts {
+		v := &verdicts[i]
+		for _, m := range moves {
+			if m.Branch == v.Name && m.Old == "" {
+				v.Reason, v.Whole = "created at "+m.New.Short(), ""
+			} else if m.Branch == v.Name {
+				v.Reason, v.Whole = "moved to "+m.New.Short(), ""
+			}
 		}
-	}
-	for i, v := range verdicts {
-		if text, ok := done[v.Name]; ok {
-			verdicts[i].Reason, verdicts[i].Whole = text, ""
-		}
-		if text, ok := no[v.Name]; ok {
-			verdicts[i].Kind, verdicts[i].Reason, verdicts[i].Whole, verdicts[i].Until = plan.Blocked, text, "", time.Time{}
+		for _, r := range refused {
+			if r.Branch == v.Name {
+				v.Kind, v.Reason, v.Whole, v.Until = plan.Blocked, r.Reason, "", time.Time{}
+			}
 		}
 	}
 	return verdicts
@@ -277,10 +267,5 @@ func (e *env) showPromoted(verdicts []plan.BranchVerdict, call promoteCall) erro
 	default:
 		showBranches(e.stdout, v.Branches)
 	}
-	for _, b := range v.Branches {
-		if b.Verdict == plan.Blocked {
-			return errNo
-		}
-	}
-	return nil
+	return answer(slices.ContainsFunc(v.Branches, func(b report.Branch) bool { return b.Verdict == plan.Blocked }))
 }

@@ -102,10 +102,7 @@ func newRenderSuspendCommand(e *env) *cobra.Command {
 			for _, c := range wrong {
 				fmt.Fprintln(e.stderr, "sluice: "+c.Sentence())
 			}
-			if whole := e.whole(references); !whole || !out.Clean {
-				return errNo
-			}
-			return nil
+			return answer(!e.whole(references) || !out.Clean)
 		},
 	}
 	call.common(cmd)
@@ -135,10 +132,7 @@ func newRenderFluxCommand(e *env) *cobra.Command {
 			if _, err := e.stdout.Write(out); err != nil {
 				return err
 			}
-			if !e.whole(references) {
-				return errNo
-			}
-			return nil
+			return answer(!e.whole(references))
 		},
 	}
 	call.common(cmd)
