@@ -92,20 +92,11 @@ func stretches(c *window.Calendar, n window.Name, from, until time.Time) []stret
 	return out
 }
 
-// date is a day of a wall clock.
-type date struct {
-	year  int
-	month time.Month
-	day   int
-}
-
-func dateOf(t time.Time) date {
+// noon stands for the date of a time: a time on it that every clock shows, dressed as UTC.
+func noon(t time.Time) time.Time {
 	year, month, day := t.Date()
-	return date{year, month, day}
+	return time.Date(year, month, day, 12, 0, 0, 0, time.UTC)
 }
-
-// noon is a time on the date that every clock shows, dressed as UTC.
-func (d date) noon() time.Time { return time.Date(d.year, d.month, d.day, 12, 0, 0, 0, time.UTC) }
 
 // row is one day of one window.
 type row struct {
@@ -157,7 +148,7 @@ func (p painter) window(q windowsQuestion, n window.Name) {
 	const scale = "00    03    06    09    12    15    18    21"
 	fmt.Fprintf(p.out, "%-11s%-*s  %s\n", "", cellsPerDay, scale, zone)
 	for _, d := range days {
-		fmt.Fprintf(p.out, "%-11s%s", d.noon().Format("Mon _2 Jan"), p.cells(rows[d].shown()))
+		fmt.Fprintf(p.out, "%-11s%s", d.Format("Mon _2 Jan"), p.cells(rows[d].shown()))
 		if note := rows[d].note(); note != "" {
 			fmt.Fprintf(p.out, "  %s", note)
 		}
@@ -166,13 +157,12 @@ func (p painter) window(q windowsQuestion, n window.Name) {
 }
 
 // rowsOf fills the rows of the days from at on, in the window's zone.
-func rowsOf(q windowsQuestion, n window.Name, at time.Time) (map[date]*row, []date) {
-	rows := make(map[date]*row, q.days)
-	var days []date
+func rowsOf(q windowsQuestion, n window.Name, at time.Time) (map[time.Time]*row, []time.Time) {
+	rows := make(map[time.Time]*row, q.days)
+	var days []time.Time
 	for i := range q.days {
-		d := dateOf(dateOf(at).noon().AddDate(0, 0, i))
-		days = append(days, d)
-		rows[d] = &row{}
+		days = append(days, noon(at).AddDate(0, 0, i))
+		rows[days[i]] = &row{}
 	}
 	// A day has at most 26 hours or so. What is cut too generously belongs to no row.
 	const margin = 30 * time.Hour
@@ -184,7 +174,7 @@ func rowsOf(q windowsQuestion, n window.Name, at time.Time) (map[date]*row, []da
 				next = s.until
 			}
 			local := t.In(at.Location())
-			if r := rows[dateOf(local)]; r != nil {
+			if r := rows[noon(local)]; r != nil {
 				r.add(local, next.In(at.Location()), s)
 			}
 			t = next
@@ -216,7 +206,7 @@ func (r *row) add(from, until time.Time, s stretch) {
 		return
 	}
 	end := until.Format("15:04")
-	if dateOf(until) != dateOf(from) {
+	if noon(until) != noon(from) {
 		end = "24:00"
 	}
 	if last := len(r.opens) - 1; last >= 0 && r.lastEnd.Equal(from) {
