@@ -71,6 +71,26 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
+// TestCopiedBranch: what is made of a windowed branch by way of an ArtifactGenerator is held as what tracks it is, whatever the rules say of its files.
+func TestCopiedBranch(t *testing.T) {
+	rw := strings.NewReplacer("name: fleet", "name: rw", "branch: main", "branch: rw/c").Replace(sourceText)
+	const generator = `apiVersion: source.extensions.fluxcd.io/v1beta1
+kind: ArtifactGenerator
+metadata: {name: copies, namespace: flux-system}
+spec:
+  sources: [{alias: repo, kind: GitRepository, name: fleet}, {alias: rw, kind: GitRepository, name: rw}]
+  artifacts: [{name: copy, copy: [{from: "@repo/apps/**", to: "@artifact/apps/"}, {from: "@rw/more/**", to: "@artifact/apps/"}]}]
+`
+	tree := simple("kind: GitRepository, name: fleet", "kind: ExternalArtifact, name: copy")
+	tree["clusters/c/copy.yaml"] = &fstest.MapFile{Data: []byte(rw + "---\n" + generator)}
+	tree["more/x.yaml"] = tree["apps/web.yaml"]
+	rules := head + "layout: {unmatched: live}\nbranches: [{name: rw/c, from: main, window: cluster-1}]\n"
+	out, _, err := suspended(t, input(t, rules, tree), Call{Kind: Deployment, Image: image})
+	if err != nil || !strings.Contains(string(out), "--kustomization=flux-system/apps=cluster-1") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // TestUnusable: what would not run is said: an image that does not exist, and more Kustomizations than one call takes.
 func TestUnusable(t *testing.T) {
 	const warning = "# No image is named REGISTRY"

@@ -186,15 +186,21 @@ const live = "live"
 
 // classify says what holds a Kustomization, or why it is not held here.
 func (o owners) classify(c graph.Cluster, k *graph.Kustomization) (Hold, string) {
-	p := o.in.Policy
-	if k.Source != nil {
-		for i, b := range p.Branches {
-			if b.Name == k.Source.Follows() {
-				return Hold{Kustomization: k, Windows: []window.Name{b.Window}, Branch: &p.Branches[i]}, ""
-			}
+	p, h, files := o.in.Policy, Hold{Kustomization: k}, k.Files()
+	parts := graph.Entry{Cluster: &c, Kustomization: k}.Branches() // of a source that is put together of several, too
+	for i, b := range p.Branches {
+		own := k.Source != nil && b.Name == k.Source.Follows()
+		if !own && !slices.Contains(parts, b.Name) {
+			continue
+		}
+		if h.Windows = append(h.Windows, b.Window); own || h.Branch == nil {
+			h.Branch = &p.Branches[i]
 		}
 	}
-	h, files := Hold{Kustomization: k}, k.Files()
+	if len(h.Windows) > 0 {
+		h.Windows = sorted(h.Windows)
+		return h, ""
+	}
 	other, example, release := 0, "", ""
 	for _, file := range files {
 		windows, branch, why := holds(p, c, file)
