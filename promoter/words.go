@@ -253,3 +253,11 @@ func runes(s string) int { return utf8.RuneCountInString(s) }
 func sayNotLocked(name plan.Branch) string {
 	return plan.Text("not enforced: " + string(plan.PromoteContextFor(name)) + " is not a required check, so the branch can be moved past its window")
 }
+
+// sayMoved is what became of a branch that moved.
+func sayMoved(m plan.Move) string {
+	if m.Old == "" {
+		return "created at " + m.New.Short()
+	}
+	return "moved to " + m.New.Short()
+}

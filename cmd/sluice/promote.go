@@ -158,12 +158,16 @@ func (e *env) promote(ctx context.Context, call promoteCall) (verdicts []plan.Br
 	}
 	s.At = now
 	allowed := promoter.Decide(s)
-	verdicts, moves := both(wanted, allowed)
+	verdicts, moves := promoter.Both(wanted, allowed)
 	refused, err := site.Move(ctx, gitremote.Push{Moves: moves, Now: func() time.Time { return e.now().UTC() }})
 	if err != nil {
 		return nil, err
 	}
-	return after(verdicts, moves, refused), nil
+	reasons := map[plan.Branch]string{}
+	for _, r := range refused {
+		reasons[r.Branch] = r.Reason
+	}
+	return promoter.After(verdicts, moves, reasons), nil
 }
 
 // observeGit reads the rules and how the branches that they name stand.
@@ -180,7 +184,7 @@ func observeGit(ctx context.Context, site gitSite, call promoteCall) (plan.Snaps
 		return plan.Snapshot{}, err
 	}
 	if call.ignoreChecks {
-		policy = withoutChecks(policy)
+		policy = promoter.WithoutChecks(policy)
 	}
 	wanted := make([]gitremote.Follower, 0, len(policy.Branches))
 	for _, b := range policy.Branches {
@@ -194,64 +198,6 @@ func observeGit(ctx context.Context, site gitSite, call promoteCall) (plan.Snaps
 	return plan.Snapshot{
 		Default: look.Default, Bases: map[plan.Branch]plan.Base{look.Default: base}, Branches: branches, Sources: sources,
 	}, nil
-}
-
-// withoutChecks is the rules with no branch that asks for checks. A policy is shared and never changed.
-func withoutChecks(policy *config.Policy) *config.Policy {
-	out := *policy
-	out.Branches = slices.Clone(out.Branches)
-	for i := range out.Branches {
-		out.Branches[i].Checks = config.ChecksNone
-	}
-	return &out
-}
-
-// both keeps of what was decided for an instant what is allowed now too: a window that is open only then, or only now, moves
-// nothing. Of a branch that is due then and not now the verdict is that of now.
-func both(then, now plan.Plan) (verdicts []plan.BranchVerdict, moves []plan.Move) {
-	verdicts = slices.Clone(then.Branches)
-	allowed := movesOf(now)
-	for _, m := range movesOf(then) {
-		i := slices.IndexFunc(allowed, func(n plan.Move) bool { return n.Branch == m.Branch && n.Old == m.Old && n.New == m.New })
-		if i >= 0 {
-			moves = append(moves, allowed[i])
-			continue
-		}
-		i = slices.IndexFunc(verdicts, func(v plan.BranchVerdict) bool { return v.Name == m.Branch })
-		verdicts[i] = now.Branches[i] // both plans list the file's branches in its order
-	}
-	return verdicts, moves
-}
-
-// movesOf is the moves of a plan; a file that only observes has none.
-func movesOf(p plan.Plan) []plan.Move {
-	var out []plan.Move
-	for _, a := range p.Actions {
-		if m, ok := a.(plan.MoveBranches); ok {
-			out = append(out, m.Moves...)
-		}
-	}
-	return out
-}
-
-// after says of each move what became of it.
-func after(verdicts []plan.BranchVerdict, moves []plan.Move, refused []gitremote.Refusal) []plan.BranchVerdict {
-	for i := range verdicts {
-		v := &verdicts[i]
-		for _, m := range moves {
-			if m.Branch == v.Name && m.Old == "" {
-				v.Reason, v.Whole = "created at "+m.New.Short(), ""
-			} else if m.Branch == v.Name {
-				v.Reason, v.Whole = "moved to "+m.New.Short(), ""
-			}
-		}
-		for _, r := range refused {
-			if r.Branch == v.Name {
-				v.Kind, v.Reason, v.Whole, v.Until = plan.Blocked, r.Reason, "", time.Time{}
-			}
-		}
-	}
-	return verdicts
 }
 
 // showPromoted prints the verdicts; the answer is no if a branch is blocked.
