@@ -15,7 +15,9 @@ import (
 
 // reading is what a command reads trees of the repository in a directory with, and builds by this program.
 func (e *env) reading(dir string) analysis.Run {
-	return analysis.Run{Meter: e.meter, URL: ofClone(e.meter, dir, (*gitremote.Repo).Origin), Build: e.build}
+	run := analysis.Run{Meter: e.meter, Build: e.build}
+	ofClone(e.meter, dir, func(r *gitremote.Repo) { run.URL, run.DefaultBranch = r.Origin(), string(r.DefaultBranch()) })
+	return run
 }
 
 // buildCache is where the builds of this user are kept, if the system says where such things belong. Nothing is opened until something is built.

@@ -19,7 +19,6 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/analysis"
-	"github.com/sluicegate/sluice/gitremote"
 	"github.com/sluicegate/sluice/report"
 )
 
@@ -64,7 +63,7 @@ func newCheckCommand(e *env) *cobra.Command {
 // inspect looks at what a file means for a directory at this time; nil: it is not valid.
 func (e *env) inspect(ctx context.Context, dir string, policy *config.Policy, data []byte) analysis.Inspection {
 	return e.reading(dir).Inspect(ctx, analysis.Surroundings{
-		Policy: policy, Data: data, Tree: os.DirFS(dir), DefaultBranch: string(ofClone(e.meter, dir, (*gitremote.Repo).DefaultBranch)), At: e.now().UTC(),
+		Policy: policy, Data: data, Tree: os.DirFS(dir), At: e.now().UTC(),
 		Proposed: func(ctx context.Context) (analysis.Impact, error) { return e.proposed(ctx, dir, policy) },
 	})
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/analysis"
 	"github.com/sluicegate/sluice/gate"
-	"github.com/sluicegate/sluice/gitremote"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/report"
 )
@@ -123,7 +122,8 @@ func (e *env) readChange(ctx context.Context, c classifyCall) (change gate.Chang
 	if err != nil {
 		return change, impact, err
 	}
-	change.Base = ofClone(e.meter, c.repo, (*gitremote.Repo).DefaultBranch)
+	run := e.reading(c.repo)
+	change.Base = plan.Branch(run.DefaultBranch)
 	if err := e.meter.Err(); err != nil {
 		return change, impact, err
 	}
@@ -139,7 +139,7 @@ func (e *env) readChange(ctx context.Context, c classifyCall) (change gate.Chang
 	if !policy.Flux && c.file != "" { // a tree whose own the rules are not says nothing of its branches
 		return change, analysis.Impact{Policy: policy, Served: policy}, nil
 	}
-	impact, err = e.reading(c.repo).Refer(ctx, policy, os.DirFS(c.repo), change.Files)
+	impact, err = run.Refer(ctx, policy, os.DirFS(c.repo), change.Files)
 	return change, impact, err
 }
 

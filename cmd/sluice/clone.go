@@ -12,24 +12,22 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// ofClone is what the clone in a directory says; nothing if there is none there, or none that can be read. A repository above the directory is another
-// one: its file is another file.
-func ofClone[T any](m *meter.Meter, dir string, ask func(*gitremote.Repo) T) (none T) {
+// ofClone asks the clone in a directory; nothing if there is none there, or none that can be read. A repository above the directory is another one:
+// its file is another file.
+func ofClone(m *meter.Meter, dir string, ask func(*gitremote.Repo)) {
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
-		return none
+		return
 	}
-	repo, err := gitremote.Open(m, dir)
-	if err != nil {
-		return none // what is looked at is the tree
+	if repo, err := gitremote.Open(m, dir); err == nil { // else what is looked at is the tree
+		defer repo.Close() //nolint:errcheck // only read
+		ask(repo)
 	}
-	defer repo.Close() //nolint:errcheck // only read
-	return ask(repo)
 }
 
 // proposed is what the commits mean that a clone has checked out and that its default branch does not have. A clone that does not know its default
 // branch, and one without the commits in between, propose nothing.
 func (e *env) proposed(ctx context.Context, dir string, policy *config.Policy) (out analysis.Impact, err error) {
-	ofClone(e.meter, dir, func(repo *gitremote.Repo) (none struct{}) {
+	ofClone(e.meter, dir, func(repo *gitremote.Repo) {
 		base, head, ok := tips(repo)
 		if !ok || base == head {
 			return
@@ -37,7 +35,6 @@ func (e *env) proposed(ctx context.Context, dir string, policy *config.Policy) (
 		if files, unread := repo.Changes(base, head); unread == nil && len(files) > 0 { // else it is a shallow clone
 			out, err = e.compare(ctx, repo, policy, files, base, head)
 		}
-		return
 	})
 	return out, err
 }

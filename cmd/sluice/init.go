@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -19,7 +20,6 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/analysis"
 	"github.com/sluicegate/sluice/flux/survey"
-	"github.com/sluicegate/sluice/gitremote"
 	"github.com/sluicegate/sluice/report"
 )
 
@@ -100,15 +100,13 @@ func (e *env) draft(ctx context.Context, dir string) (report.Draft, error) {
 	if err != nil {
 		return report.Draft{}, err
 	}
-	read, err := e.reading(dir).Read(ctx, tree, nil)
+	run := e.reading(dir)
+	read, err := run.Read(ctx, tree, nil)
 	if err != nil {
 		return report.Draft{}, err
 	}
-	draft, err := survey.New(read.Graph, paths, string(ofClone(e.meter, dir, (*gitremote.Repo).DefaultBranch)))
-	if ctx.Err() != nil {
-		return report.Draft{}, ctx.Err()
-	}
-	if err != nil {
+	draft, err := survey.New(read.Graph, paths, run.DefaultBranch)
+	if err := cmp.Or(ctx.Err(), err); err != nil {
 		return report.Draft{}, err
 	}
 	if slices.ContainsFunc(draft.Findings, config.Finding.IsError) {

@@ -17,7 +17,6 @@ import (
 	"github.com/sluicegate/sluice/flux/graph"
 	"github.com/sluicegate/sluice/flux/reach"
 	"github.com/sluicegate/sluice/flux/render"
-	"github.com/sluicegate/sluice/gitremote"
 )
 
 const renderSuspendHelp = `Prints for each cluster of DIR (default: the current directory) what runs "sluice suspend" there, so that the cluster holds its windows
@@ -125,7 +124,7 @@ func newRenderFluxCommand(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out, err := render.Flux(in, call.url, ofClone(e.meter, dirOf(args), (*gitremote.Repo).Origin))
+			out, err := render.Flux(in, call.url, e.reading(dirOf(args)).URL)
 			if err != nil {
 				return err
 			}

@@ -58,38 +58,18 @@ func colours() (codes []string) {
 	return append(codes, colourOff)
 }
 
-// stretch is a piece of time in which nothing about a window changes.
-type stretch struct {
-	from, until time.Time
-	state       window.State
-}
-
-// cell is how the stretch is drawn.
-func (s stretch) cell() cell {
+// cellOf is how a time in a state is drawn.
+func cellOf(s window.State) cell {
 	switch {
-	case s.state.Releasable:
+	case s.Releasable:
 		return cellOpen
-	case s.state.Open:
+	case s.Open:
 		return cellCutoff
-	case s.state.FrozenBy != "":
+	case s.FrozenBy != "":
 		return cellFrozen
 	default:
 		return cellShut
 	}
-}
-
-// stretches cuts the time of a window, from from to until.
-func stretches(c *window.Calendar, n window.Name, from, until time.Time) []stretch {
-	var out []stretch
-	for from.Before(until) {
-		s := stretch{from: from, until: until, state: c.At(n, from)}
-		if next := s.state.Next; !next.IsZero() && next.Before(until) {
-			s.until = next
-		}
-		out = append(out, s)
-		from = s.until
-	}
-	return out
 }
 
 // noon stands for the date of a time: a time on it that every clock shows, dressed as UTC.
@@ -166,19 +146,20 @@ func rowsOf(q windowsQuestion, n window.Name, at time.Time) (map[time.Time]*row,
 	}
 	// A day has at most 26 hours or so. What is cut too generously belongs to no row.
 	const margin = 30 * time.Hour
-	from := at.Add(-margin).Truncate(stepLength)
-	for _, s := range stretches(q.calendar, n, from, at.Add(time.Duration(q.days)*24*time.Hour+margin)) {
-		for t := s.from; t.Before(s.until); {
-			next := t.Truncate(stepLength).Add(stepLength)
-			if next.After(s.until) {
-				next = s.until
-			}
-			local := t.In(at.Location())
-			if r := rows[noon(local)]; r != nil {
-				r.add(local, next.In(at.Location()), s)
-			}
-			t = next
+	from, state := at.Add(-margin).Truncate(stepLength), window.State{}
+	for t := from; t.Before(at.Add(time.Duration(q.days)*24*time.Hour + margin)); {
+		if t.Equal(from) || t.Equal(state.Next) {
+			state = q.calendar.At(n, t)
 		}
+		next := t.Truncate(stepLength).Add(stepLength)
+		if change := state.Next; !change.IsZero() && change.Before(next) {
+			next = change
+		}
+		local := t.In(at.Location())
+		if r := rows[noon(local)]; r != nil {
+			r.add(local, next.In(at.Location()), state)
+		}
+		t = next
 	}
 	rows[days[0]].cells[cellIndex(at)] = cellNow
 	return rows, days
@@ -189,20 +170,20 @@ func cellIndex(local time.Time) int {
 	return local.Hour()*cellsPerHour + local.Minute()*cellsPerHour/60
 }
 
-// add notes a step of a stretch, from local to local.
-func (r *row) add(from, until time.Time, s stretch) {
+// add notes a step in one state, from local to local.
+func (r *row) add(from, until time.Time, s window.State) {
 	i := cellIndex(from)
-	r.begun[i] = r.begun[i] || from.Equal(s.state.Since)
-	r.shut[i] = r.shut[i] || !s.state.Open
-	if s.cell() != cellCutoff || r.begun[i] {
-		r.cells[i] = max(r.cells[i], s.cell())
+	r.begun[i] = r.begun[i] || from.Equal(s.Since)
+	r.shut[i] = r.shut[i] || !s.Open
+	if cellOf(s) != cellCutoff || r.begun[i] {
+		r.cells[i] = max(r.cells[i], cellOf(s))
 	} else {
 		r.cells[i] = cellCutoff
 	}
-	if name := s.state.FrozenBy; name != "" && (len(r.frozen) == 0 || r.frozen[len(r.frozen)-1] != name) {
+	if name := s.FrozenBy; name != "" && (len(r.frozen) == 0 || r.frozen[len(r.frozen)-1] != name) {
 		r.frozen = append(r.frozen, name)
 	}
-	if !s.state.Open {
+	if !s.Open {
 		return
 	}
 	end := until.Format("15:04")

@@ -26,8 +26,9 @@ import (
 
 // Run is what reads trees of one repository.
 type Run struct {
-	Meter *meter.Meter // charged for all that is read, built and asked
-	URL   string       // of the repository, as far as it is known; "": not known
+	Meter         *meter.Meter // charged for all that is read, built and asked
+	URL           string       // of the repository, as far as it is known; "": not known
+	DefaultBranch string       // likewise
 	// Build builds in child processes. Who starts them, where builds are kept and who sees progress is its business; the run's meter is in the job.
 	Build func(context.Context, build.Job) ([]build.Result, error)
 }

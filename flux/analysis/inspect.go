@@ -21,11 +21,10 @@ const (
 
 // Surroundings is where a repository's file stands.
 type Surroundings struct {
-	Policy        *config.Policy // nil: the file is not valid
-	Data          []byte         // the file
-	Tree          fs.FS
-	DefaultBranch string // "": not known
-	At            time.Time
+	Policy *config.Policy // nil: the file is not valid
+	Data   []byte         // the file
+	Tree   fs.FS
+	At     time.Time
 	// Proposed is what is about to be merged of what the tree shows; of none the zero Impact.
 	Proposed func(context.Context) (Impact, error)
 }
@@ -47,7 +46,7 @@ type Coverage struct {
 
 // Inspect looks at a file in its tree, as far as it is valid.
 func (r Run) Inspect(ctx context.Context, s Surroundings) Inspection {
-	in := config.CheckInput{At: s.At, DefaultBranch: s.DefaultBranch}
+	in := config.CheckInput{At: s.At, DefaultBranch: r.DefaultBranch}
 	if s.Policy != nil {
 		in.Notes = reach.Unserved(s.Policy)
 	}
