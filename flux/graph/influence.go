@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"path"
 	"slices"
 	"strings"
 
@@ -172,6 +173,14 @@ func (x *influences) object(s *thing, of Entry, role string, user Object) {
 			text += wordMayMake
 		}
 		x.add(by, of, one.Place, role, text)
+		for dir := path.Dir(one.File); one.by != nil && one.by.Entry == nil; dir = path.Dir(dir) { // whoever reads it may do so by a list
+			if b := x.c.tree.builds[dir]; b != nil {
+				x.add(by, of, b.place, role, text)
+			}
+			if dir == "." {
+				break
+			}
+		}
 		if one.made != nil {
 			for _, file := range one.made.files {
 				x.add(by, of, Place{file, 1}, role, text)

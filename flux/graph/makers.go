@@ -68,17 +68,21 @@ func (c *thing) anyName() bool {
 	return unfilled(c.Namespace+c.Name) != "" || c.data != nil && c.data.renamed
 }
 
-// makers finds what may make the ConfigMaps, Secrets and sources that something of a cluster refers to and that stand in no file that is read: a ResourceSet, an
-// object of which an operator makes it, a HelmRelease whose chart stands in the tree or whose values hold it, and any file that says it where a ResourceSet may lead to that, or a hub applies
+// makers finds what may make the ConfigMaps, Secrets and sources that something of a cluster refers to and that stand in no file that is read: a ResourceSet, one of
+// that name in another namespace, an object of which an operator makes it, a HelmRelease whose chart stands in the tree or whose values hold it, and any file that says it where a ResourceSet may lead to that, or a hub applies
 // things to clusters with a Flux of their own. Each stands for such an object, whose content is not known then. It reports whether there is any.
 func (w *walk) makers(c *Cluster) bool {
 	if len(c.missing) == 0 {
 		return false
 	}
+	named := map[mention]bool{}
+	for r := range c.missing {
+		named[mention{r.Kind, r.Name}] = true
+	}
 	makers := slices.Concat(c.sets, c.makers)
 	for _, key := range slices.SortedFunc(maps.Keys(c.index), Ref.compare) {
 		for _, s := range c.index[key] {
-			if key.Namespace != "*" && s.anyName() {
+			if key.Namespace != "*" && (s.anyName() || s.data != nil && named[mention{s.Kind, s.Name}]) { // controllers copy such objects to other namespaces
 				makers = append(makers, s)
 			}
 		}

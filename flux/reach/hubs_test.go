@@ -31,6 +31,8 @@ func TestHubs(t *testing.T) {
 		"of its own Flux, where there is no hub":   {both + "-- clusters/prod/held.yaml --\n" + filled("./apps") + "-- clusters/hub/vars.yaml --\n" + values("x"), "clusters/hub/vars.yaml", "-"},
 		"a source of its own Flux": {own("prod") + strings.Replace(own("hub"), "main", "rw/a", 1) + "-- clusters/hub/far.yaml --\n" + far("far", "./far", "prod") + "-- far/inner.yaml --\n" + ks("inner", "./inner", "flux-system") +
 			"-- inner/a.yaml --\n" + configMap + "-- apps/a.yaml --\n" + configMap + "-- clusters/hub/held.yaml --\n" + heldKs("./apps", "GitRepository", "flux-system"), "inner/a.yaml", "error"},
+		"a list that names it": {both + "-- clusters/hub/far.yaml --\n" + far("far", "./far", "prod") + "-- far/held.yaml --\n" + filled("./apps") + "-- clusters/prod/kustomization.yaml --\nresources: [a.yaml, more]\n-- clusters/prod/more/kustomization.yaml --\nresources: [vars.yaml]\n-- clusters/prod/more/vars.yaml --\n" + values("x"),
+			"clusters/prod/more/kustomization.yaml", "weekend"},
 		"one of two clusters, by its own variables": {two, "apps/one/a.yaml", "weekend"},
 		"the other one, by its own":                 {two, "apps/two/a.yaml", "weekend"},
 	} {
