@@ -121,53 +121,118 @@ func (t *Tree) gather() {
 }
 
 // Again reads a tree of which some files have changed since t was read: added, modified or deleted. Only these are read. t stays as it is, and what
-// has not changed is shared. The result is that of [ReadBy] on the new tree, of which the same run is charged for what has changed alone.
-func (t *Tree) Again(tree fs.FS, changed []string) (*Tree, error) {
-	if len(changed) > MaxChanged {
-		return ReadBy(t.meter, tree)
-	}
-	out, names := t.clone(tree), changed
-	changed = nil
+// has not changed is shared. The result is that of [ReadBy] on the new tree, of which the same run is charged for what has changed alone; where much has, for
+// the names of all files, too.
+func (t *Tree) Again(tree fs.FS, names []string) (*Tree, error) {
+	listed := map[string]bool{}
 	for _, name := range names {
-		name = path.Clean(name)
-		if !fs.ValidPath(name) || name == "." || slices.Contains(strings.Split(name, "/"), ".git") {
-			continue
+		if name = path.Clean(name); fs.ValidPath(name) && name != "." && !slices.Contains(strings.Split(name, "/"), ".git") {
+			listed[name] = true
 		}
-		if !out.change(name) {
+	}
+	out := t.clone(tree)
+	if len(listed) > MaxChanged {
+		var err error
+		if out, err = t.afresh(tree, listed); err != nil {
+			return nil, err
+		}
+	}
+	changed := changes{map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	for name := range listed {
+		if t.dirs[name] || out.dirs[name] || len(listed) <= MaxChanged && !out.change(name) {
 			return ReadBy(t.meter, tree)
 		}
 		if !out.same(t, name) {
-			changed = append(changed, name)
+			changed.add(name)
 		}
 	}
 	out.named()
 	for _, c := range [][2]*Tree{{t, out}, {out, t}} {
 		for name := range c[0].contents {
 			if !isRead(name) && c[1].contents[name] == nil {
-				changed = append(changed, name)
+				changed.add(name)
 			}
 		}
 	}
-	for key, r := range t.results {
-		if !slices.ContainsFunc(changed, r.touched) {
-			out.results[key] = r
-		}
-	}
-	for key, f := range t.found {
-		if !slices.ContainsFunc(changed, func(name string) bool { return under(f.looked, name) }) {
-			out.found[key] = f
-		}
-	}
-	leads := func(name string) bool {
-		before, after := t.contents[name], out.contents[name]
-		return before != nil && before.leads || after != nil && after.leads
-	}
-	if !slices.ContainsFunc(changed, leads) {
-		out.leads = t.leads
-	}
+	out.share(t, changed)
 	out.gather()
 	out.stopped()
 	return out, nil
+}
+
+// share takes from an older tree what no change touches.
+func (t *Tree) share(old *Tree, changed changes) {
+	for key, r := range old.results {
+		if !changed.touch(r) {
+			t.results[key] = r
+		}
+	}
+	for key, f := range old.found {
+		if !changed.among(f.looked) {
+			t.found[key] = f
+		}
+	}
+	for name := range changed.files {
+		before, after := old.contents[name], t.contents[name]
+		if before != nil && before.leads || after != nil && after.leads {
+			return
+		}
+	}
+	t.leads = old.leads
+}
+
+// afresh is a tree of which many files have changed: all are listed, and those that have not changed say what they said.
+func (t *Tree) afresh(tree fs.FS, changed map[string]bool) (*Tree, error) {
+	out := empty(t.meter, tree)
+	out.URL, out.raw = t.URL, maps.Clone(t.raw)
+	for name, c := range t.contents {
+		if !isRead(name) && !changed[name] {
+			out.contents[name] = c
+		}
+	}
+	return out, out.traverse(func(name string) *content {
+		if c := t.contents[name]; c != nil && !changed[name] {
+			return c
+		}
+		return out.readContent(name)
+	})
+}
+
+// changes is what says something else than in an older tree.
+type changes struct {
+	files map[string]bool
+	dirs  map[string]bool // that they are in, at any depth
+	built map[string]bool // directories whose kustomization.yaml is among them
+}
+
+func (c changes) add(file string) {
+	c.files[file] = true
+	if IsBuild(file) {
+		c.built[path.Dir(file)] = true
+	}
+	for dir := path.Dir(file); !c.dirs[dir]; dir = path.Dir(dir) {
+		c.dirs[dir] = true
+	}
+}
+
+// among reports whether names that were looked for may mean something else by now.
+func (c changes) among(looked map[string]bool) bool {
+	for name, whole := range looked {
+		if c.files[name] || c.built[name] || whole && c.dirs[name] {
+			return true
+		}
+	}
+	return false
+}
+
+// touch reports whether a result may be another one by now.
+func (c changes) touch(r *result) bool {
+	for file := range r.edges {
+		if c.files[file] {
+			return true
+		}
+	}
+	return c.among(r.looked)
 }
 
 // clone is a tree with the same files, of which others may become part.
@@ -313,29 +378,6 @@ type result struct {
 	problems []Problem
 	unsure   []Problem // what is not known of the objects
 	patches  map[patchKey]change
-}
-
-// touched reports whether a result may be another one where a file has changed.
-func (r *result) touched(file string) bool {
-	dir := path.Dir(file)
-	_, read := r.edges[file]
-	_, built := r.looked[dir]
-	return read || built && IsBuild(file) || under(r.looked, file)
-}
-
-// under reports whether a file is among names that were looked for, or below one below which everything counts.
-func under(looked map[string]bool, file string) bool {
-	if _, itself := looked[file]; itself {
-		return true
-	}
-	for dir := path.Dir(file); ; dir = path.Dir(dir) {
-		if looked[dir] {
-			return true
-		}
-		if dir == "." {
-			return false
-		}
-	}
 }
 
 // applied is the documents of a directory as an entry point applies them. Its variables are filled in later.

@@ -145,7 +145,7 @@ func TestAgain(t *testing.T) {
 			next := maps.Clone(tree)
 			changed := edit(r, next, texts, names)
 			var err error
-			if g, err = old.Again(next, changed); err != nil {
+			if g, err = old.Again(next, slices.Concat(changed, unchanged(step%2*graph.MaxChanged))); err != nil {
 				t.Fatal(err)
 			}
 			fresh := read(t, next)
@@ -162,6 +162,14 @@ func TestAgain(t *testing.T) {
 			tree, before = next, now
 		}
 	})
+}
+
+// unchanged is names of files that are in no tree.
+func unchanged(n int) (out []string) {
+	for i := range n {
+		out = append(out, fmt.Sprint("absent/", i))
+	}
+	return out
 }
 
 // shown is a value with everything that is exported in it.

@@ -113,19 +113,35 @@ func Read(tree fs.FS) (*Tree, error) { return ReadBy(meter.Unhurried(), tree) }
 
 // ReadBy is Read as a part of a run. What is beyond the bounds of that is not read, and [Tree.Beyond] says so.
 func ReadBy(m *meter.Meter, tree fs.FS) (*Tree, error) {
-	t := &Tree{
+	t := empty(m, tree)
+	if err := t.traverse(t.readContent); err != nil {
+		return nil, err
+	}
+	t.named()
+	t.gather()
+	t.stopped()
+	return t, nil
+}
+
+// empty is a tree of which nothing was read.
+func empty(m *meter.Meter, tree fs.FS) *Tree {
+	return &Tree{
 		fs: tree, meter: m, contents: map[string]*content{}, builds: map[string]*build{},
 		dirs: map[string]bool{".": true}, files: map[string]bool{}, inside: map[string][]string{}, below: map[string][]string{},
 		results: map[string]*result{}, found: map[string]*found{}, raw: map[string]bool{}, ignored: map[string]Ignores{},
 		links: map[string]bool{},
 	}
-	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+}
+
+// traverse lists the files, and has those read that are read for what they say.
+func (t *Tree) traverse(read func(name string) *content) error {
+	return fs.WalkDir(t.fs, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case entry.IsDir() && entry.Name() == ".git":
 			return fs.SkipDir
-		case m.Take(meter.Files, 1, name) != nil || t.hold(name, 2, len(name)):
+		case t.meter.Take(meter.Files, 1, name) != nil || t.hold(name, 2, len(name)):
 			return fs.SkipAll
 		}
 		if !entry.Type().IsRegular() {
@@ -134,17 +150,10 @@ func ReadBy(m *meter.Meter, tree fs.FS) (*Tree, error) {
 		}
 		t.add(name)
 		if isRead(name) {
-			t.put(name, t.readContent(name))
+			t.put(name, read(name))
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	t.named()
-	t.gather()
-	t.stopped()
-	return t, nil
 }
 
 // hidden reports whether a file stands in a hidden directory, which Flux reads where it is pointed at one, and nobody takes for a cluster's.

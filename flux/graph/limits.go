@@ -31,7 +31,7 @@ const (
 	MaxBuilds = 200
 	// MaxDepth is how deep lists of resources may lead from one directory to the next, and Flux Kustomizations from one to the next. It is the meter's, too.
 	MaxDepth = 50
-	// MaxChanged is how many files may have changed for a tree to be read again; of more, all are read afresh.
+	// MaxChanged is how many files may have changed for each to be looked at alone; where more have, all of the tree is listed again, and those are read.
 	MaxChanged = 256
 	// MaxLeaves is how many of the places where the graph ends are kept for one entry point.
 	MaxLeaves = 200
