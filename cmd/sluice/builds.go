@@ -20,11 +20,12 @@ func (e *env) reading(dir string) analysis.Run {
 	return run
 }
 
-// buildCache is where the builds of this user are kept, if the system says where such things belong. Nothing is opened until something is built.
+// buildCache is where the builds of this user are kept, if the system says where such things belong; else they are remembered. Nothing is opened until
+// something is built.
 func buildCache(now time.Time) *build.Cache {
 	dir, err := os.UserCacheDir()
 	if err != nil {
-		return nil
+		return build.NewCache("", now)
 	}
 	return build.NewCache(filepath.Join(dir, "sluice", "builds"), now)
 }

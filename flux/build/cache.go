@@ -21,15 +21,17 @@ import (
 //
 // Only what was built is kept: what failed is built anew each time. How it fails: as if nothing were kept. A file that is broken, too large or not one
 // of ours is no more than one that is not there, and what cannot be written is not kept. Several processes may use one directory; in one of them it is
-// for one job at a time.
+// for one job at a time. Where there is no directory, a process remembers: what a change leaves as it was is built once.
 type Cache struct {
 	dir  string
 	used time.Time // what is read or written now was used then
 
 	open    sync.Once
-	root    *os.Root // nil: nothing is kept
-	command string   // of the last job
-	program sum      // its hash
+	root    *os.Root // nil: it is remembered
+	memory  map[sum][]byte
+	bytes   int    // of memory
+	command string // of the last job
+	program sum    // its hash
 }
 
 // Bounds of what is kept.
@@ -38,6 +40,8 @@ const (
 	maxCache = 64 << 20
 	// maxKept is how many bytes one of them may have.
 	maxKept = 8 << 20
+	// maxMemory is how many bytes are remembered where there is no directory.
+	maxMemory = 16 << 20
 	// maxTrees is for how many trees a file says what an entry makes: a branch and what it comes from, of two people or two working trees.
 	maxTrees = 4
 	// maxAsked is how many questions may be kept; an entry of 10,000 files asks some 50,000.
@@ -49,14 +53,13 @@ const (
 )
 
 // NewCache is the cache in a directory; now is when it is used. The directory is made for the user alone, when first something is built. One that cannot
-// be made, or that belongs to others or may be changed by them, keeps nothing.
-func NewCache(dir string, now time.Time) *Cache { return &Cache{dir: dir, used: now} }
+// be made, or that belongs to others or may be changed by them, and none, are not used.
+func NewCache(dir string, now time.Time) *Cache {
+	return &Cache{dir: dir, used: now, memory: map[sum][]byte{}}
+}
 
-// ready reports whether anything is kept.
+// ready reports whether the directory is used.
 func (c *Cache) ready() bool {
-	if c == nil {
-		return false
-	}
 	c.open.Do(func() {
 		if c.dir == "" || os.MkdirAll(c.dir, 0o700) != nil {
 			return
@@ -87,12 +90,14 @@ func (c *Cache) Close() {
 
 // get is what is kept of an entry and holds for a tree.
 func (c *Cache) get(key sum, tree *answers) (outcome, bool) {
-	if !c.ready() {
+	if c == nil {
 		return outcome{}, false
 	}
 	for _, o := range c.read(key) {
 		if len(o.Asked) > 0 && o.keeps() && tree.digest(o.Asked) == o.Digest {
-			_ = c.root.Chtimes(fileOf(key), c.used, c.used)
+			if c.root != nil {
+				_ = c.root.Chtimes(fileOf(key), c.used, c.used)
+			}
 			return o, true
 		}
 	}
@@ -102,7 +107,7 @@ func (c *Cache) get(key sum, tree *answers) (outcome, bool) {
 // put keeps what an entry made of a tree, before what it made of others.
 func (c *Cache) put(key sum, o outcome, tree *answers) {
 	// The child says to what it built by. Were that not the tree of who asks, the wrong one would be compared ever after.
-	if !c.ready() || !o.keeps() || len(o.Asked) == 0 || len(o.Asked) > maxAsked || tree.digest(o.Asked) != o.Digest {
+	if c == nil || !o.keeps() || len(o.Asked) == 0 || len(o.Asked) > maxAsked || tree.digest(o.Asked) != o.Digest {
 		return
 	}
 	all := []outcome{o}
@@ -121,9 +126,23 @@ func (c *Cache) put(key sum, o outcome, tree *answers) {
 
 func fileOf(key sum) string { return hex.EncodeToString(key[:]) }
 
-// read is what a file says; nothing, if it is not one that was written whole.
+// read is what is kept of an entry; nothing, if it is not what was written, as a whole.
 func (c *Cache) read(key sum) (out []outcome) {
-	name := fileOf(key)
+	data := c.memory[key]
+	if c.ready() {
+		data = c.readFile(fileOf(key))
+	}
+	if len(data) < sha256.Size || len(data) > maxKept || sha256.Sum256(data[sha256.Size:]) != sum(data[:sha256.Size]) {
+		return nil
+	}
+	if json.Unmarshal(data[sha256.Size:], &out) != nil {
+		return nil
+	}
+	return out
+}
+
+// readFile is what stands in a file.
+func (c *Cache) readFile(name string) []byte {
 	if info, err := c.root.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() > maxKept {
 		return nil
 	}
@@ -133,24 +152,28 @@ func (c *Cache) read(key sum) (out []outcome) {
 	}
 	defer f.Close() //nolint:errcheck // only read
 	data, err := io.ReadAll(io.LimitReader(f, maxKept+1))
-	if err != nil || len(data) < sha256.Size || len(data) > maxKept || sha256.Sum256(data[sha256.Size:]) != sum(data[:sha256.Size]) {
+	if err != nil {
 		return nil
 	}
-	if json.Unmarshal(data[sha256.Size:], &out) != nil {
-		return nil
-	}
-	return out
+	return data
 }
 
-// write replaces a file at once, by one that is already written.
+// write replaces a file at once, by one that is already written, or remembers what would stand there.
 func (c *Cache) write(key sum, text []byte) {
 	hash := sha256.Sum256(text)
+	text = append(hash[:], text...)
+	if !c.ready() {
+		if more := len(text) - len(c.memory[key]); c.bytes+more <= maxMemory {
+			c.memory[key], c.bytes = text, c.bytes+more
+		}
+		return
+	}
 	name := "new-" + rand.Text()
 	f, err := c.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return
 	}
-	_, err = f.Write(append(hash[:], text...))
+	_, err = f.Write(text)
 	if err = cmp.Or(err, f.Close()); err == nil {
 		_ = c.root.Chtimes(name, c.used, c.used)
 		err = c.root.Rename(name, fileOf(key))
@@ -163,7 +186,7 @@ func (c *Cache) write(key sum, text []byte) {
 // trim removes what was not used for the longest time, until the rest is no more than it may be.
 func (c *Cache) trim() {
 	if !c.ready() {
-		return
+		return // it is bounded as it is
 	}
 	dir, err := c.root.Open(".")
 	if err != nil {
@@ -196,8 +219,8 @@ func onDisk(f fs.FileInfo) int64 { return (f.Size() + block - 1) / block * block
 // identity is the hash of the program that builds: another one builds otherwise, as far as anybody knows. ok is false if it cannot be read, or nothing is
 // kept. It is read once for a command: many jobs follow each other where each builds little.
 func (c *Cache) identity(command []string) (id sum, ok bool) {
-	if !c.ready() {
-		return id, false
+	if c == nil || !c.ready() {
+		return id, c != nil // it is the same program as long as it is remembered
 	}
 	if all := strings.Join(command, "\x00"); c.command != all {
 		program, ok := hashOf(command)

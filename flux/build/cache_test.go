@@ -210,8 +210,18 @@ func counted(j Job, built *int) Job {
 	return j
 }
 
-// TestCache: what was built is not built again, wherever it stands; what depends on a changed file is, and so is what failed.
+// TestCache: what was built is not built again, wherever it stands, on the disk and where nothing may be kept there; what depends on a changed file is, and
+// so is what failed.
 func TestCache(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "up", "cache")
+	t.Run("on the disk", func(t *testing.T) { caches(t, func() *Cache { return NewCache(dir, used) }) })
+	for _, none := range []string{"", "/proc/none"} {
+		one := NewCache(none, used)
+		t.Run("in "+none, func(t *testing.T) { caches(t, func() *Cache { return one }) })
+	}
+}
+
+func caches(t *testing.T, open func() *Cache) {
 	tree := archive("-- a/kustomization.yaml --\nresources: [../base]\n-- b/kustomization.yaml --\nresources: [a.yaml]\n-- b/a.yaml --\n" +
 		configMap + "-- base/kustomization.yaml --\nresources: [a.yaml]\n-- base/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: '${n}'") +
 		"-- broken/kustomization.yaml --\nresources: [none.yaml]\n")
@@ -223,10 +233,9 @@ func TestCache(t *testing.T) {
 		{Path: "b"}, {Path: "broken"}, {Path: "a", TargetNamespace: "x", Patches: patch("f")},
 		{Path: "a", TargetNamespace: "x", Patches: patch("g")},
 	}
-	dir := filepath.Join(t.TempDir(), "up", "cache")
 	run := func(what string, built int, want string) {
 		t.Helper()
-		c := NewCache(dir, used)
+		c := open()
 		defer c.Close()
 		n := 0
 		results, err := counted(Job{Command: command(), Tree: tree, Files: all(t, tree), Entries: entries, Cache: c}, &n).Run(t.Context())
@@ -254,6 +263,22 @@ func TestCache(t *testing.T) {
 	delete(tree, "broken/kustomization.yaml")
 	tree["broken/a.yaml"] = tree["b/a.yaml"]
 	run("mended", 1, one+two+"ConfigMap /a < b/a.yaml\nConfigMap /a < broken/a.yaml\nConfigMap x/${n} < base/a.yaml\nConfigMap x/${n} < base/a.yaml\n")
+}
+
+// TestMemoryIsBounded: no more is remembered than may be, whatever is built again.
+func TestMemoryIsBounded(t *testing.T) {
+	c := NewCache("", used)
+	for i := range byte(12) {
+		keep(t, c, sum{i}, strings.Repeat("x", 3<<20))
+		keep(t, c, sum{0}, strings.Repeat("y", 3<<20))
+	}
+	bytes := 0
+	for _, text := range c.memory {
+		bytes += len(text)
+	}
+	if bytes != c.bytes || bytes > maxMemory || nameKept(c, sum{4}) == "" || nameKept(c, sum{5}) != "" {
+		t.Errorf("%d bytes are held, and %d counted", bytes, c.bytes)
+	}
 }
 
 // TestCacheIsPrivate: what is kept is the user's alone, and no directory of others is used.
@@ -296,7 +321,7 @@ func TestCacheIsPrivate(t *testing.T) {
 // keep keeps an object of a name for an empty tree.
 func keep(t *testing.T, c *Cache, key sum, name string) {
 	t.Helper()
-	if !c.ready() {
+	if c.dir != "" && !c.ready() {
 		t.Fatal("no cache")
 	}
 	tree := newAnswers(newFiles())

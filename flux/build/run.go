@@ -60,7 +60,7 @@ func (j Job) Run(ctx context.Context) ([]Result, error) {
 		r.Meter = meter.New(ctx, meter.Limits{meter.Time: -1})
 		defer r.Meter.Close()
 	}
-	defer func() { r.Meter.Give(meter.Bytes, r.bytes) }()
+	defer r.free()
 	if err := r.load(); err != nil {
 		return nil, fmt.Errorf("build: %w", err)
 	}
@@ -79,6 +79,7 @@ type run struct {
 	header header
 	texts  [][]byte
 	bytes  int     // of them
+	nodes  int     // of what was built
 	tasks  []*task // one for all entries that make the same
 	of     []*task // by entry
 	queue  []*task // those that are not kept
@@ -97,16 +98,23 @@ type task struct {
 	outcome
 }
 
-// nodesOf is about how many nodes an object is that was built, here and where it is compared.
+// nodesOf is about how many nodes an object is that was built, as it is made; half of them are where it is compared, for as long as the run goes on.
 const nodesOf = 4
 
 // charge charges what is held of a task until the run ends.
-func (t *task) charge(m *meter.Meter) error {
+func (r *run) charge(t *task) error {
 	bytes := len(t.Text) + len(t.Err)
 	for _, o := range t.Objects {
 		bytes += len(o.Name) + len(o.Path)
 	}
-	return cmp.Or(m.Take(meter.Nodes, nodesOf*len(t.Objects), t.entry.Path), m.Take(meter.Bytes, bytes, t.entry.Path))
+	r.nodes += nodesOf * len(t.Objects)
+	return cmp.Or(r.Meter.Take(meter.Nodes, nodesOf*len(t.Objects), t.entry.Path), r.Meter.Take(meter.Bytes, bytes, t.entry.Path))
+}
+
+// free gives back what is held no longer once the results are the caller's.
+func (r *run) free() {
+	r.Meter.Give(meter.Bytes, r.bytes)
+	r.Meter.Give(meter.Nodes, r.nodes/2)
 }
 
 // load reads the tree's files.
@@ -157,7 +165,7 @@ func (r *run) plan() error {
 			if r.answers == nil {
 				r.queue = append(r.queue, t)
 			} else if o, ok := r.Cache.get(key, r.answers); ok {
-				if t.outcome = o; t.charge(r.Meter) != nil {
+				if t.outcome = o; r.charge(t) != nil {
 					return r.Meter.Err()
 				}
 			} else {
@@ -249,7 +257,7 @@ func (r *run) finish(t *task) {
 		r.Cache.put(t.key, t.outcome, r.answers)
 	}
 	t.Asked = nil
-	if t.charge(r.Meter) != nil {
+	if r.charge(t) != nil {
 		t.outcome = outcome{Err: r.late()}
 	}
 	if t.Err == "" {
@@ -270,7 +278,7 @@ func (r *run) results() []Result {
 	out, seen := make([]Result, len(r.of)), map[*task]bool{}
 	for i, t := range r.of {
 		out[i].Text, out[i].Err, out[i].Remote = t.Text, t.Err, t.Remote
-		if seen[t] && t.charge(r.Meter) != nil {
+		if seen[t] && r.charge(t) != nil {
 			out[i] = Result{Err: r.late()}
 			continue
 		}

@@ -31,7 +31,7 @@ func (t *Tree) readContent(name string) *content {
 		return &content{problems: []Problem{{Place: Place{File: name}, Text: err.Error()}}, unread: true}
 	}
 	c, alone := &content{}, &Tree{meter: t.meter}
-	if t.step(name, 1+len(data)>>10) || t.hold(name, 4, 0) {
+	if t.step(name, 1+len(data)>>10) || t.hold(name, 2, 0) {
 		return c
 	}
 	alone.parse(c, name, data)
@@ -162,6 +162,7 @@ func (t *Tree) Again(tree fs.FS, names []string) (*Tree, error) {
 
 // share takes from an older tree what no change touches.
 func (t *Tree) share(old *Tree, changed changes) {
+	t.older = old.results
 	for key, r := range old.results {
 		if !changed.touch(r) {
 			t.results[key] = r
@@ -276,7 +277,7 @@ func (t *Tree) change(name string) bool {
 	if t.files[name] {
 		t.remove(name)
 	}
-	if t.meter.Take(meter.Files, 1, name) != nil || t.hold(name, 2, len(name)) {
+	if t.meter.Take(meter.Files, 1, name) != nil || t.hold(name, 1, len(name)) {
 		return true
 	}
 	if delete(t.links, name); !regular {
@@ -378,6 +379,7 @@ type result struct {
 	problems []Problem
 	unsure   []Problem // what is not known of the objects
 	patches  map[patchKey]change
+	copies   map[copyKey]*doc // of documents, which stay as they are in an older tree
 }
 
 // applied is the documents of a directory as an entry point applies them. Its variables are filled in later.
@@ -520,6 +522,14 @@ func (w *walk) result(dir string, k *Kustomization, sources ...piece) *result {
 	}
 	if r == nil || !w.again(r.problems, key) {
 		l := w.newLoad()
+		if older := w.tree.older[key]; older != nil {
+			l.before = maps.Clone(older.copies)
+			for key, c := range older.patches {
+				if key.file == "" { // it says itself what it says
+					w.patches[key] = c
+				}
+			}
+		}
 		if len(sources) > 0 {
 			l.sources = sources
 		}

@@ -94,6 +94,7 @@ type Tree struct {
 	submodules []string
 	ignored    map[string]Ignores  // by directory, once they were asked for
 	results    map[string]*result  // what entry points read, from the last time that clusters were found
+	older      map[string]*result  // those of the tree that was read before, whatever has changed
 	contents   map[string]*content // what YAML files say
 	found      map[string]*found   // clusters, from the last time
 	raw        map[string]bool     // files of which every byte may count for results and found: patches, and what generators load
@@ -141,7 +142,7 @@ func (t *Tree) traverse(read func(name string) *content) error {
 			return err
 		case entry.IsDir() && entry.Name() == ".git":
 			return fs.SkipDir
-		case t.meter.Take(meter.Files, 1, name) != nil || t.hold(name, 2, len(name)):
+		case t.meter.Take(meter.Files, 1, name) != nil || t.hold(name, 1, len(name)):
 			return fs.SkipAll
 		}
 		if !entry.Type().IsRegular() {

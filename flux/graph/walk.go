@@ -61,6 +61,7 @@ type load struct {
 	ignoring map[string]bool   // directories of which it was looked for what counts; true: that was read
 	open     map[string]bool   // the directories on the way to the one that is being read
 	twice    bool              // a document was given more than once
+	before   map[copyKey]*doc  // copies of the same in an older tree, which were not asked for yet
 	top      string            // the directory of the entry point, if it has a kustomization.yaml
 	with     *build            // that, with what the Flux Kustomization adds
 	parts    []piece           // of which what is read is put together
@@ -70,7 +71,7 @@ type load struct {
 
 func (w *walk) newLoad() *load {
 	return &load{
-		result: result{edges: map[string]Edge{}, looked: map[string]bool{}, patches: map[patchKey]change{}},
+		result: result{edges: map[string]Edge{}, looked: map[string]bool{}, patches: map[patchKey]change{}, copies: map[copyKey]*doc{}},
 		walk:   w, units: map[string][]*doc{}, ignoring: map[string]bool{}, open: map[string]bool{}, sources: []piece{{dir: ".", at: "."}},
 	}
 }
@@ -481,8 +482,18 @@ func (l *load) patchBy(docs []*doc, dir string, p buildPatch) {
 		if l.walk.spent(1+len(c.nodes)*(1+d.size>>10), 0) { // each of a patch's documents is compared with the object's name and labels
 			return
 		}
+		key := copyKey{doc: d}
+		if len(c.nodes) > 0 {
+			key.patch = c.nodes[0]
+		}
+		if before := l.copied(key); before != nil {
+			docs[i] = before
+			continue
+		}
 		var err error
 		switch docs[i], err = c.apply(d, l.walk); {
+		case err == nil && docs[i] != d:
+			l.copies[key] = docs[i]
 		case err != nil && c.unread != nil && !d.steers():
 			l.problem(Problem{Place: c.place, Text: wordPatch(err.Error())})
 		case err != nil:
@@ -619,11 +630,19 @@ func (l *load) head(docs []*doc, b *build) {
 		if added = 0; renames && b.prefix+b.suffix != "" {
 			added = len(b.prefix) + len(name) + len(b.suffix)
 		}
-		if l.walk.spent(1+labels, d.head()+4+2*labels) || l.walk.tree.hold(b.place.File, 0, added) {
+		key := copyKey{doc: d, namespace: b.namespace, prefix: b.prefix, suffix: b.suffix}
+		if labels > 0 {
+			key.metadata = &b.metadata[0]
+		}
+		if before := l.copied(key); before != nil {
+			docs[i] = before
+			continue
+		}
+		if l.walk.spent(1+labels, d.head()+5+2*labels) || l.walk.tree.hold(b.place.File, 0, added) {
 			return
 		}
 		d = d.copyHead()
-		docs[i] = d
+		docs[i], l.copies[key] = d, d
 		if renames {
 			d.rename(b, name)
 		}
@@ -632,6 +651,24 @@ func (l *load) head(docs []*doc, b *build) {
 		}
 		d.weigh()
 	}
+}
+
+// copyKey is a document and what makes a copy of it: a patch, or what a kustomization.yaml sets in its metadata.
+type copyKey struct {
+	doc                       *doc
+	patch                     *yaml.Node
+	namespace, prefix, suffix string
+	metadata                  *pairs
+}
+
+// copied is a copy that was made for an older tree; nil: it is to be made. Who asks twice gets two.
+func (l *load) copied(key copyKey) *doc {
+	d := l.before[key]
+	if d != nil && !l.walk.spent(1, 1) {
+		delete(l.before, key)
+		l.copies[key] = d
+	}
+	return d
 }
 
 // rename sets namespace and name of a copy.
