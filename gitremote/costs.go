@@ -47,7 +47,7 @@ func (a *account) make(n int, place string) error {
 
 // hold charges the run for what is kept.
 func (a *account) hold(nodes, bytes int, place string) error {
-	if err := a.take(meter.Nodes, nodes, place); err != nil {
+	if err := a.take(meter.Entries, nodes, place); err != nil {
 		return err
 	}
 	return a.take(meter.Bytes, bytes, place)
@@ -55,7 +55,7 @@ func (a *account) hold(nodes, bytes int, place string) error {
 
 // drop gives back what was held.
 func (a *account) drop(nodes, bytes int) {
-	a.meter.Give(meter.Nodes, nodes)
+	a.meter.Give(meter.Entries, nodes)
 	a.meter.Give(meter.Bytes, bytes)
 }
 

@@ -1,13 +1,13 @@
 package gitremote
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"time"
 
@@ -53,6 +53,7 @@ func Dial(o Options) (*Remote, error) {
 		o.Meter = meter.Unhurried()
 	}
 	r := &Remote{end: end, refused: map[packp.Filter]bool{}, cost: &account{ctx: o.Meter.Context(), meter: o.Meter}}
+	r.answers = &boundedTransport{cost: r.cost}
 	r.creds = credentials{token: o.Token, user: end.User, password: end.Password, path: strings.TrimPrefix(end.Path, "/")}
 	end.Password = ""
 	switch end.Protocol {
@@ -61,7 +62,7 @@ func Dial(o Options) (*Remote, error) {
 		if end.Host == "" {
 			return nil, fmt.Errorf("%w: %s", ErrUnusable, sayBadURL)
 		}
-		r.answers = newBoundedTransport(r.cost)
+		r.answers.overHTTP()
 		r.client = githttp.NewClient(&http.Client{Transport: r.answers})
 	case "ssh":
 		r.client = gitssh.DefaultClient
@@ -136,7 +137,13 @@ func try[S session](ctx context.Context, r *Remote, open func(*transport.Endpoin
 		if o.err != nil {
 			return o.session, nil, o.err
 		}
-		adv, err := o.session.AdvertisedReferencesContext(ctx)
+		if !r.stateless() {
+			err = r.answers.bound(o.session)
+		}
+		var adv *packp.AdvRefs
+		if err == nil {
+			adv, err = o.session.AdvertisedReferencesContext(ctx)
+		}
 		if err != nil {
 			_ = o.session.Close()
 		}
@@ -185,28 +192,48 @@ type faultError struct {
 func (f *faultError) Error() string { return f.text }
 func (f *faultError) Unwrap() error { return f.err }
 
-// boundedTransport is a transport whose answers end.
+// boundedTransport is what answers come by, so that they end.
 type boundedTransport struct {
 	next http.RoundTripper
 	last *limitedBody // answer
 	cost *account
 }
 
-func newBoundedTransport(cost *account) *boundedTransport {
-	t, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return &boundedTransport{next: http.DefaultTransport, cost: cost}
+func (b *boundedTransport) overHTTP() {
+	b.next = http.DefaultTransport
+	if t, ok := b.next.(*http.Transport); ok {
+		t = t.Clone()
+		t.ResponseHeaderTimeout, t.IdleConnTimeout = headerTimeout, idleTimeout
+		b.next = t
 	}
-	t = t.Clone()
-	t.ResponseHeaderTimeout, t.IdleConnTimeout = headerTimeout, idleTimeout
-	return &boundedTransport{next: t, cost: cost}
+}
+
+// begin bounds an answer that begins.
+func (b *boundedTransport) begin(body io.ReadCloser, limit int64) io.ReadCloser {
+	b.last.forget()
+	b.last = &limitedBody{ReadCloser: body, left: limit, quiet: limit == maxRefusal, cost: b.cost}
+	return b.last
 }
 
 // packFollows lets the last answer be as long as a pack may be. What stands before the pack is kept in memory, so it may not.
-func (b *boundedTransport) packFollows() {
-	if b != nil && b.last != nil {
-		b.last.left, b.last.pack = maxReceived, true
+func (b *boundedTransport) packFollows() { b.last.left, b.last.pack = maxReceived, true }
+
+// bound bounds what a program sends, over ssh or on this machine. Of go-git's session only this field leads to it, and its type has no name elsewhere:
+// where there is no such field any more, nothing is read.
+func (b *boundedTransport) bound(session any) error {
+	if s := reflect.Indirect(reflect.ValueOf(session)); s.Kind() == reflect.Struct {
+		if out := s.FieldByName("Stdout"); out.IsValid() && out.CanSet() {
+			switch from := out.Interface().(type) {
+			case io.ReadCloser:
+				out.Set(reflect.ValueOf(b.begin(from, maxListing)))
+				return nil
+			case io.Reader:
+				out.Set(reflect.ValueOf(b.begin(io.NopCloser(from), maxListing)))
+				return nil
+			}
+		}
 	}
+	return fmt.Errorf("%w: what %T sends has no bound", ErrUnsupported, session)
 }
 
 func (b *boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -218,9 +245,7 @@ func (b *boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		limit = maxRefusal
 	}
-	b.last.forget()
-	b.last = &limitedBody{ReadCloser: res.Body, left: limit, quiet: limit == maxRefusal, cost: b.cost}
-	res.Body = b.last
+	res.Body = b.begin(res.Body, limit)
 	return res, nil
 }
 
@@ -258,5 +283,8 @@ func (l *limitedBody) Read(p []byte) (int, error) {
 	}
 	before := l.bytes / refLine
 	l.bytes += n
-	return n, cmp.Or(l.cost.hold(l.bytes/refLine-before, 0, "the server's list of refs"), err)
+	if bound := l.cost.hold(l.bytes/refLine-before, 0, "the server's list of refs"); bound != nil {
+		return 0, bound // who has all that it asked for would not look at an error
+	}
+	return n, err
 }

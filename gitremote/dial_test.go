@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -290,6 +292,39 @@ func TestBoundedAnswers(t *testing.T) {
 	}
 	if data, err := io.ReadAll(&limitedBody{ReadCloser: io.NopCloser(strings.NewReader(strings.Repeat("x", 100))), left: 10, cost: paid(t)}); !errors.Is(err, ErrTooLarge) || len(data) != 10 {
 		t.Errorf("%d bytes, %v", len(data), err)
+	}
+}
+
+// TestListsAreBounded: a list of refs ends at the run's bound however it comes, for who reads and for who moves.
+func TestListsAreBounded(t *testing.T) {
+	w := newWorld(t)
+	old, tip := w.two()
+	var all strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&all, "%s refs/tags/v%04d\n", tip, i)
+	}
+	w.write(map[string]string{".git/packed-refs": all.String()})
+	for name, url := range map[string]string{"file": w.dir, "http": serve(t, w.dir).URL + "/.git", "ssh": "ssh://git@" + sshServer(t, true) + w.dir} {
+		for _, c := range []struct {
+			limits meter.Limits
+			want   string
+		}{
+			{meter.Limits{}, ""},
+			{meter.Limits{meter.Nodes: 1000}, "the server's list of refs: more than 1,000 objects, refs and directory entries"},
+		} {
+			open := func() *Remote { return dial(t, Options{URL: url, Meter: meter.New(t.Context(), c.limits)}) }
+			r, m := open(), open()
+			_, reads := r.Overview(t.Context(), file)
+			_, moves := m.Move(t.Context(), push(plan.Move{Branch: "main", Old: old, New: tip}))
+			for _, err := range []error{reads, moves, r.Close(), m.Close()}[:2] {
+				if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+					t.Errorf("%s: %v, want %q", name, err, c.want)
+				}
+			}
+		}
+	}
+	if err := (&boundedTransport{}).bound(struct{}{}); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("a session without a bound: %v", err)
 	}
 }
 

@@ -35,7 +35,7 @@ type Remote struct {
 	refused map[packp.Filter]bool // filters that the server turned out not to allow
 	survey  survey
 	cost    *account
-	answers *boundedTransport // nil but over https and http
+	answers *boundedTransport
 }
 
 // Overview lists the branches, and reads the file that stands at a path of the default branch's tip.

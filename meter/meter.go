@@ -35,6 +35,8 @@ const (
 	// Time is by the clock, in nanoseconds. Nobody charges it.
 	Time
 	kinds
+	// Entries is what git lists: objects, refs, what stands in directories. They take what nodes do and are counted with those, under their own name.
+	Entries = kinds + Nodes
 )
 
 // NodeBytes is what a node takes: a yaml.Node with a short text, and what points to it.
@@ -75,6 +77,8 @@ func amount(k Kind, n int64) string {
 		return grouped(n>>20) + " MiB of text"
 	case Nodes:
 		return grouped(n) + " nodes of YAML"
+	case Entries:
+		return grouped(n) + " objects, refs and directory entries"
 	case Steps:
 		return grouped(n) + " steps"
 	case Files:
@@ -139,11 +143,11 @@ func (m *Meter) Extend(d time.Duration) {
 }
 
 // Allow gives a run more of a kind, for much that came and that it has to read.
-func (m *Meter) Allow(k Kind, n int) { m.more[k].Add(int64(n)) }
+func (m *Meter) Allow(k Kind, n int) { m.more[k%kinds].Add(int64(n)) }
 
 // limit is how much of a kind the run may take; less than 0: any.
 func (m *Meter) limit(k Kind) int64 {
-	if m.limits[k] < 0 {
+	if k %= kinds; m.limits[k] < 0 {
 		return m.limits[k]
 	}
 	return m.limits[k] + m.more[k].Load()
@@ -174,11 +178,11 @@ func (m *Meter) Take(k Kind, n int, place string) error {
 	if err := m.Err(); err != nil {
 		return err
 	}
-	return m.raise(k, m.used[k].Add(int64(n)), place)
+	return m.raise(k, m.used[k%kinds].Add(int64(n)), place)
 }
 
 // Give gives back what is held no longer.
-func (m *Meter) Give(k Kind, n int) { m.used[k].Add(-int64(n)) }
+func (m *Meter) Give(k Kind, n int) { m.used[k%kinds].Add(-int64(n)) }
 
 // Reach is Take for what does not add up: a depth.
 func (m *Meter) Reach(k Kind, n int, place string) error {
@@ -190,8 +194,9 @@ func (m *Meter) Reach(k Kind, n int, place string) error {
 
 // raise notes how much of a kind there is, and ends the run where that is too much.
 func (m *Meter) raise(k Kind, now int64, place string) error {
-	for most := m.most[k].Load(); now > most && !m.most[k].CompareAndSwap(most, now); {
-		most = m.most[k].Load()
+	high := &m.most[k%kinds]
+	for most := high.Load(); now > most && !high.CompareAndSwap(most, now); {
+		most = high.Load()
 	}
 	limit := m.limit(k)
 	if limit < 0 || now <= limit {

@@ -24,13 +24,18 @@ func TestBound(t *testing.T) {
 		{meter.Bytes, 3 << 20, []int{3 << 20, 1}, "a.yaml: more than 3 MiB of text"},
 		{meter.Bytes, 2048, []int{4096}, "a.yaml: more than 2 KiB of text"},
 		{meter.Nodes, 200_000, []int{100_000, 100_001}, "a.yaml: more than 200,000 nodes of YAML"},
+		{meter.Entries, 1000, []int{600, 401}, "a.yaml: more than 1,000 objects, refs and directory entries"},
 		{meter.Steps, 1_000_000, []int{1_000_001}, "a.yaml: more than 1,000,000 steps"},
 		{meter.Files, 10, []int{9, 1}, ""},
 		{meter.Files, 10, []int{9, 2}, "a.yaml: more than 10 files and directories"},
 		{meter.Files, -1, []int{1 << 40}, ""},
 	} {
 		l := meter.Limits{}
-		l[c.kind] = c.limit
+		if c.kind == meter.Entries {
+			l[meter.Nodes] = c.limit
+		} else {
+			l[c.kind] = c.limit
+		}
 		m := meter.New(t.Context(), l)
 		var err error
 		for _, n := range c.take {
