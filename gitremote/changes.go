@@ -54,17 +54,15 @@ func (r *Repo) changes(base, head plan.SHA) ([]plan.File, error) {
 			all[name] = c
 		}
 	}
-	work := 2 * len(all) // what finding moves takes
-	if err := r.cost.hold(work, 0, ""); err != nil {
+	if err := r.cost.compare(4*len(all), "the changed paths"); err != nil { // they are sorted, and gone through a few times
 		return nil, err
 	}
-	defer r.cost.drop(work, 0)
 	names := slices.Sorted(maps.Keys(all))
 	old := map[string]string{} // new name → old name
-	if err = r.cost.compare(work, ""); err == nil && len(bases) == 1 {
+	if len(bases) == 1 {
 		old = moves(all, names)
 	}
-	return files(all, names, old), cmp.Or(err, r.cost.compare(work, ""))
+	return files(all, names, old), r.cost.meter.Err()
 }
 
 // leaf is a tree's entry of one path that is no directory.

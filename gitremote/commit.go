@@ -139,7 +139,7 @@ func (t *Tree) list(dir string) ([]object.TreeEntry, error) {
 	}
 	entries, err := t.repo.listing(e.Hash, dir)
 	if err == nil {
-		err = t.repo.cost.hold(1+len(entries), len(dir), dir) // whoever walks holds what ReadDir gives of each directory above
+		err = t.repo.cost.hold(1, len(dir), dir) // the listing is charged where it is read
 	}
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: dir, Err: err}

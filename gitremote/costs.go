@@ -1,6 +1,7 @@
 package gitremote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -29,12 +30,12 @@ type account struct {
 	packs int64 // bytes of all packs
 }
 
-// take charges the run.
+// take charges the run. A place of no name is the root of a tree.
 func (a *account) take(k meter.Kind, n int, place string) error {
 	if err := a.ctx.Err(); err != nil && a.meter.Err() == nil {
 		return err
 	}
-	return a.meter.Take(k, n, place)
+	return a.meter.Take(k, n, cmp.Or(place, "."))
 }
 
 // make charges the run for the time that making so many bytes takes: a step for each KiB.

@@ -2,7 +2,6 @@ package gitremote
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -23,26 +22,14 @@ const worthKeeping = 256
 var errLarge = fmt.Errorf("%w: an object", ErrTooLarge)
 
 // deltas reads single objects of a pack with all that they are based on. However long a chain of deltas is, two of its objects
-// are held at once, and each one that is made counts.
+// are held at once, of no more than the limit, and the time that each one takes counts.
 type deltas struct {
 	scan  *packfile.Scanner
 	find  func(plumbing.Hash) (int64, error) // where the object of a name begins
 	cost  *account
 	place string           // the pack, for errors
-	held  int              // bytes of what is made for the object that is read
 	cache *cache.BufferLRU // objects by place, each after a byte that is its type
 	shift int64            // of this pack's places in a cache that several share
-}
-
-// hold charges what is made next; free gives back what is not held any more.
-func (d *deltas) hold(n int) error {
-	d.held += n
-	return d.cost.hold(0, n, d.place)
-}
-
-func (d *deltas) free(n int) {
-	d.held -= n
-	d.cost.drop(0, n)
 }
 
 // keep remembers an object for those that are based on it.
@@ -54,7 +41,6 @@ func (d *deltas) keep(at int64, kind plumbing.ObjectType, content []byte) {
 
 // read is the object at a place, and its type. More than limit bytes, of it or of one that it is based on, are errLarge.
 func (d *deltas) read(at, limit int64) ([]byte, plumbing.ObjectType, error) {
-	defer func() { d.free(d.held) }()
 	var chain []int64
 	for len(chain) <= maxChain {
 		if kept, ok := d.cache.Get(d.shift + at); ok {
@@ -102,14 +88,12 @@ func (d *deltas) apply(chain []int64, content []byte, kind plumbing.ObjectType, 
 		if size > uint64(limit) {
 			return nil, kind, errLarge
 		}
-		if err := cmp.Or(d.hold(int(size)), d.cost.make(int(size), d.place)); err != nil {
+		if err := d.cost.make(int(size), d.place); err != nil {
 			return nil, kind, err
 		}
-		base := content
-		if content, err = packfile.PatchDelta(base, delta); err != nil {
+		if content, err = packfile.PatchDelta(content, delta); err != nil {
 			return nil, kind, err
 		}
-		d.free(d.held - int(size)) // the base and the delta
 		d.keep(chain[i], kind, content)
 	}
 	return content, kind, nil
@@ -131,9 +115,6 @@ func (d *deltas) seek(at int64) (*packfile.ObjectHeader, error) {
 func (d *deltas) inflate(h *packfile.ObjectHeader, limit int64) ([]byte, error) {
 	if h.Length > limit {
 		return nil, errLarge
-	}
-	if err := d.hold(int(h.Length)); err != nil {
-		return nil, err
 	}
 	var raw bytes.Buffer
 	_, _, err := d.scan.NextObject(io.MultiWriter(made{d.cost, d.place}, &raw))

@@ -301,7 +301,7 @@ func TestListsAreBounded(t *testing.T) {
 	old, tip := w.two()
 	var all strings.Builder
 	for i := range 2000 {
-		fmt.Fprintf(&all, "%s refs/tags/v%04d\n", tip, i)
+		fmt.Fprintf(&all, "%s refs/heads/%s%04d\n", tip, strings.Repeat("n", 200), i)
 	}
 	w.write(map[string]string{".git/packed-refs": all.String()})
 	for name, url := range map[string]string{"file": w.dir, "http": serve(t, w.dir).URL + "/.git", "ssh": "ssh://git@" + sshServer(t, true) + w.dir} {
@@ -310,13 +310,20 @@ func TestListsAreBounded(t *testing.T) {
 			want   string
 		}{
 			{meter.Limits{}, ""},
+			{meter.Limits{meter.Bytes: 100 << 10}, "refs/heads: more than 100 KiB of text"},
 			{meter.Limits{meter.Nodes: 1000}, "the server's list of refs: more than 1,000 objects, refs and directory entries"},
 		} {
 			open := func() *Remote { return dial(t, Options{URL: url, Meter: meter.New(t.Context(), c.limits)}) }
 			r, m := open(), open()
 			_, reads := r.Overview(t.Context(), file)
 			_, moves := m.Move(t.Context(), push(plan.Move{Branch: "main", Old: old, New: tip}))
-			for _, err := range []error{reads, moves, r.Close(), m.Close()}[:2] {
+			if err := errors.Join(r.Close(), m.Close()); err != nil {
+				t.Error(err)
+			}
+			if strings.HasPrefix(c.want, "refs/heads") {
+				moves = reads // who moves keeps no names
+			}
+			for _, err := range []error{reads, moves} {
 				if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 					t.Errorf("%s: %v, want %q", name, err, c.want)
 				}

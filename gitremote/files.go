@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/go-git/go-billy/v5"
-
-	"github.com/sluicegate/sluice/meter"
 )
 
 // Bounds of git's own files that are read whole.
@@ -71,9 +69,6 @@ func (f fence) Open(name string) (billy.File, error) {
 	info, err := f.Stat(name)
 	if err == nil {
 		err = fit(name, info, limit)
-	}
-	if err == nil {
-		err = f.cost.take(meter.Files, 1, name)
 	}
 	if err != nil {
 		return nil, err

@@ -291,21 +291,30 @@ func TestHostile(t *testing.T) {
 		"long files":                            {draw(6, 20, 1000), ""},
 		"refs in one file":                      {clone(meter.Limits{meter.Nodes: 1000}, text("packed-refs", "%040x refs/heads/a\n", 2000)), "packed-refs: more than 1,000 objects, refs and directory entries"},
 		"refs in one file, looked up":           {clone(meter.Limits{meter.Steps: 50}, text("packed-refs", "%040x refs/heads/a\n", 2000)), "packed-refs: more than 50 steps"},
+		"long refs in one file":                 {clone(meter.Limits{meter.Bytes: 100 << 10}, text("packed-refs", "1%039x refs/heads/"+strings.Repeat("n", 200)+"%[1]d\n", 2000)), "refs/heads: more than 100 KiB of text"},
 		"refs in files":                         {clone(meter.Limits{meter.Files: 100}, manyFiles("refs/heads/%d", strings.Repeat("1", 40), 200)), "refs/heads: more than 100 files"},
+		"what is no ref among those":            {clone(meter.Limits{meter.Nodes: 100}, manyFiles("refs/heads/%d.lock", "x", 200)), "refs/heads: more than 100 objects, refs and directory entries"},
 		"packs":                                 {clone(meter.Limits{meter.Nodes: 1000}, manyPacks(20)), "more than 1,000 objects, refs and directory entries"},
 		"a config of many sections":             {clone(meter.Limits{meter.Steps: 1000}, text("config", "[a \"%d\"]\n", 2000)), "config: more than 1,000 steps"},
+		"a config of many URLs":                 {clone(meter.Limits{meter.Nodes: 1000}, text("config", "[url \"%d\"]\ninsteadOf = a\n", 2000)), "config: more than 1,000 objects, refs and directory entries"},
+		"an index of names that begin alike":    {alike, ".pack: more than 1,000 objects, refs and directory entries"},
 		"a config of many lines":                {clone(meter.Limits{meter.Bytes: 1 << 20}, text("config", "\n#%d", 100_000)), "config: more than 1 MiB of text"},
 		"a shallow file":                        {clone(meter.Limits{meter.Nodes: 1000}, text("shallow", "%040x\n", 2000)), "shallow: more than 1,000 objects, refs and directory entries"},
 		"an index that claims 18,000,000 names": {hollow, "object not found"},
 		"loose objects that begin alike":        {abbreviated, "objects/ab: more than 100 files"},
 		"a server's tiny objects":               {server(meter.Limits{meter.Steps: 1000}, func(p *packed) { blobs(p, 2000) }), "the server's pack: more than 1,000 steps"},
 		"a server's objects that are looked at": {server(meter.Limits{meter.Nodes: 1000}, func(p *packed) { blobs(p, 2000) }), "the server's pack: more than 1,000 objects, refs and directory entries"},
+		"a server's long commits":               {server(meter.Limits{meter.Steps: 1000}, longCommits), "the server's pack: more than 1,000 steps"},
 		"a server's commits":                    {server(meter.Limits{meter.Nodes: 1000}, func(p *packed) { chain(p, 2000) }), "more than 1,000 objects, refs and directory entries"},
 		"a server's blob of zeroes":             {server(meter.Limits{meter.Steps: 1000}, func(p *packed) { p.put(plumbing.BlobObject, make([]byte, 4<<20)) }), "the server's pack: more than 1,000 steps"},
 		"a server's deltas":                     {server(meter.Limits{meter.Steps: 10_000}, growing), "the server's pack: more than 10,000 steps"},
 		"a server's merges of everything":       {server(meter.Limits{meter.Bytes: 1 << 18}, merges), "the history: more than 256 KiB of text"},
 		"a server's list of refs":               {listing, "the server's list of refs: more than 1,000 objects, refs and directory entries"},
 		"a history that is walked again":        {walked, "the history: more than 50,000 steps"},
+		"parents that are missing":              {missing, "objects: more than 2,000 steps"},
+		"a file of zeroes in many places":       {zeroes, "more than 50,000 steps"},
+		"branches of one long history":          {compared, "the history: more than 1,000 steps"},
+		"many changed paths":                    {changed, "the changed paths: more than 1,500 steps"},
 		"a history that is crossed":             {crossed, "more than 300 steps"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -345,6 +354,23 @@ func manyPacks(n int) func(*world) {
 
 // hollow looks for what no index has: files with holes in them cost whoever made them nothing.
 func hollow(t *testing.T, w *world) error {
+	hollowPacks(t, w)
+	missing := plan.SHA(strings.Repeat("01", 20))
+	return looked(t, w.dir, missing, missing, few)
+}
+
+// alike looks for what all names of an index begin with.
+func alike(t *testing.T, w *world) error {
+	hollowPacks(t, w)
+	r, err := Open(meter.New(t.Context(), meter.Limits{meter.Nodes: 1000}), w.dir)
+	if err == nil {
+		_, err = r.Resolve("0000")
+	}
+	return err
+}
+
+func hollowPacks(t *testing.T, w *world) {
+	t.Helper()
 	const names = 18 << 20
 	raw := []byte("\xfftOc\x00\x00\x00\x02")
 	for range 256 {
@@ -356,8 +382,6 @@ func hollow(t *testing.T, w *world) error {
 			t.Fatal(err)
 		}
 	}
-	missing := plan.SHA(strings.Repeat("01", 20))
-	return looked(t, w.dir, missing, missing, few)
 }
 
 // abbreviated looks for a commit among many files.
@@ -398,6 +422,13 @@ func growing(p *packed) {
 	}
 }
 
+// longCommits is few that say much.
+func longCommits(p *packed) {
+	for i := range 4 {
+		p.put(plumbing.CommitObject, fmt.Appendf(nil, "tree %s\nauthor a <a> 1 +0000\ncommitter a <a> 1 +0000\n\n%d%s", plumbing.ZeroHash, i, strings.Repeat("x", 500<<10)))
+	}
+}
+
 // merges is commits, each of all that came before.
 func merges(p *packed) {
 	var all []plumbing.Hash
@@ -431,6 +462,63 @@ func walked(t *testing.T, w *world) error {
 		}
 	}
 	return nil
+}
+
+// missing looks for a commit's parents, none of which is there.
+func missing(t *testing.T, w *world) error {
+	text := fmt.Sprintf("tree %s\n", plumbing.ZeroHash)
+	for i := range 5000 {
+		text += fmt.Sprintf("parent %s\n", numbered(i))
+	}
+	h := w.put(plumbing.CommitObject, []byte(text+"author a <a> 1 +0000\ncommitter a <a> 1 +0000\n\nx\n"))
+	r, err := Open(meter.New(t.Context(), meter.Limits{meter.Steps: 2000}), w.dir)
+	if err == nil {
+		_, err = r.newest([]plumbing.Hash{h}, 0, newGraph(r.cost))
+	}
+	return err
+}
+
+// zeroes asks again and again for what is larger than may be, as who reads a tree does that has it in many places.
+func zeroes(t *testing.T, w *world) error {
+	h := w.put(plumbing.BlobObject, make([]byte, MaxTreeFile+1))
+	r, err := Open(meter.New(t.Context(), meter.Limits{meter.Steps: 50_000}), w.dir)
+	for range 50 {
+		if err == nil {
+			_, _ = r.content(plumbing.BlobObject, h, MaxTreeFile)
+			err = r.cost.meter.Err()
+		}
+	}
+	return err
+}
+
+// compared asks how many branches stand to one that has all of their history.
+func compared(t *testing.T, _ *world) error {
+	g := newGraph(&account{ctx: t.Context(), meter: meter.New(t.Context(), meter.Limits{meter.Steps: 1000})})
+	const long = 5000
+	for i := range long {
+		if err := g.add(entry{hash: numbered(i + 1), parents: []plumbing.Hash{numbered(i)}}); err != nil {
+			return err
+		}
+	}
+	k := &standings{follow: map[plumbing.Hash]*source{}, of: map[pair]standing{}}
+	for i := range 100 {
+		if err := g.add(entry{hash: numbered(long + 1 + i), parents: []plumbing.Hash{numbered(long - 1)}}); err != nil {
+			return err
+		}
+		k.follow[numbered(long)], k.of[pair{numbered(long), numbered(long + 1 + i)}] = nil, standing{}
+	}
+	return k.ask(g)
+}
+
+// changed lists what a change adds that is wide and says nothing: it is read once.
+func changed(t *testing.T, w *world) error {
+	base, head := shaped(t, w, 0, 5000, 1, []byte("y"))
+	r, err := Open(meter.New(t.Context(), meter.Limits{meter.Steps: 1500}), w.dir)
+	if err == nil {
+		r.cost.packs = maxReceived // the pack allows no more
+		_, err = r.Changes(base, head)
+	}
+	return err
 }
 
 // crossed asks how two histories stand to each other that have each other's commits as parents, again and again.

@@ -102,7 +102,7 @@ func (o *objects) read(h plumbing.Hash, limit int64) ([]byte, plumbing.ObjectTyp
 		content, kind, err = o.loose(h, limit)
 	}
 	if err == nil {
-		err = o.cost.make(len(content), "") // what is kept costs too: it may be asked for without end
+		err = o.cost.make(len(content), "objects") // what is kept costs too: it may be asked for without end
 	}
 	if err == nil && plumbing.ComputeHash(kind, content) != h {
 		err = fmt.Errorf("%w: the content of %s is not that object's", packfile.ErrMalformedPackFile, h)
@@ -252,16 +252,15 @@ func (o *objects) beginning(prefix string) (found []plumbing.Hash, err error) {
 		at, _, err := p.index.search(first)
 		for more := true; more && err == nil; {
 			var names []byte
-			if names, err = p.index.names(at, p.index.total[256]); err == nil {
-				err = o.cost.compare(len(names), p.deltas.place)
-			}
+			names, err = p.index.names(at, p.index.total[256])
 			more = err == nil && len(names) > 0
 			for name := range slices.Chunk(names, nameSize) {
 				if h := plumbing.Hash(name); more && strings.HasPrefix(h.String(), prefix) {
-					found, at = append(found, h), at+1
+					found, at, err = append(found, h), at+1, o.cost.hold(1, 0, p.deltas.place)
 				} else {
 					more = false
 				}
+				more = more && err == nil
 			}
 		}
 		if err != nil {

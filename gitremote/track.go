@@ -125,7 +125,7 @@ func (k *standings) ask(g *graph) error {
 			}
 		}
 		s.first, k.follow[h] = nil, s
-		if err := g.cost.take(meter.Steps, 0, ""); err != nil {
+		if err := g.cost.take(meter.Steps, 0, "the history"); err != nil {
 			return err
 		}
 	}

@@ -102,6 +102,9 @@ func New(policy *config.Policy, trees ...[]graph.Cluster) *Graph {
 	for path := range g.readers {
 		g.sum(path)
 	}
+	if g.Err() != nil {
+		return g
+	}
 	if policy.Flux {
 		g.unread()
 	}
@@ -197,6 +200,9 @@ func (g *Graph) add(clusters []graph.Cluster) {
 	for _, e := range t.entries {
 		if e.elsewhere {
 			continue
+		}
+		if g.Err() != nil { // what is sorted here is not charged one by one
+			break
 		}
 		content := e.Content()
 		for _, file := range content {
@@ -492,6 +498,9 @@ func (g *Graph) unread() {
 			}
 		}
 		for _, e := range t.entries {
+			if g.Err() != nil {
+				return
+			}
 			for _, file := range e.Unread() {
 				g.hold(file, windows[e.Cluster.Name], wordUnread(e.Entry))
 			}
