@@ -76,6 +76,9 @@ func (r Run) Inspect(ctx context.Context, s Surroundings) Inspection {
 			s.Policy = s.Policy.With(g)
 		}
 	}
+	if ctx.Err() != nil { // nothing more is looked at
+		in.Paths = nil
+	}
 	if err != nil {
 		in.Notes = append(in.Notes, config.Note{Level: config.LevelHold, Code: codeNoGraph, Message: err.Error()})
 	}

@@ -22,7 +22,7 @@ func list(ctx context.Context, tree fs.FS, limit int) ([]string, error) {
 		case err != nil:
 			return err
 		case ctx.Err() != nil:
-			return ctx.Err()
+			return context.Cause(ctx)
 		case entry.Name() == ".git" && entry.IsDir():
 			return fs.SkipDir
 		case entry.IsDir(), entry.Name() == ".git": // the file .git of a worktree is not in the tree either

@@ -22,6 +22,9 @@ func (t Tree) Build(ctx context.Context, entries []graph.Entry) ([]reach.Build, 
 	var asked []build.Entry
 	files := map[string]bool{}
 	for _, e := range entries {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		if strings.Contains(e.Path(), "${") {
 			continue
 		}

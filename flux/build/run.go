@@ -120,6 +120,9 @@ func (r *run) free() {
 // load reads the tree's files.
 func (r *run) load() error {
 	r.header.Limits = r.Limits
+	if err := r.Meter.Err(); err != nil {
+		return err
+	}
 	if len(r.Files) > maxFiles {
 		return errors.New(wordManyFiles())
 	}

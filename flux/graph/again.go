@@ -86,6 +86,9 @@ func (t *Tree) named() {
 		}
 	}
 	for name := range t.contents {
+		if t.meter.Err() != nil {
+			return
+		}
 		if !isRead(name) && !names[name] {
 			delete(t.contents, name)
 		}

@@ -129,6 +129,9 @@ func (t *Tree) directories(found []Cluster) []Cluster {
 	for _, c := range found {
 		for _, e := range c.Entries() {
 			for file := range e.edges() {
+				if t.meter.Err() != nil {
+					return nil
+				}
 				for dir := path.Dir(file); dir != "." && !read[dir]; dir = path.Dir(dir) {
 					read[dir] = true
 				}

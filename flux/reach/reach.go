@@ -201,7 +201,7 @@ func (g *Graph) add(clusters []graph.Cluster) {
 		if e.elsewhere {
 			continue
 		}
-		if g.Err() != nil { // what is sorted here is not charged one by one
+		if g.Err() != nil { // to sort is not charged
 			break
 		}
 		content := e.Content()
@@ -210,6 +210,9 @@ func (g *Graph) add(clusters []graph.Cluster) {
 				continue // it is live for nobody
 			}
 			g.read(file, Reader{e.Entry, nil, e.releases})
+		}
+		if g.Err() != nil {
+			break
 		}
 		for _, file := range e.Files() {
 			// A definition that changes no entry point that is known is what its reader makes of it.
