@@ -309,6 +309,7 @@ func TestHostile(t *testing.T) {
 		"a server's merges of everything":       {server(meter.Limits{meter.Bytes: 1 << 18}, merges), "the history: more than 256 KiB of text"},
 		"a server's list of refs":               {listing, "the server's list of refs: more than 1,000 objects, refs and directory entries"},
 		"a history that is walked again":        {walked, "the history: more than 50,000 steps"},
+		"long names in a few directories":       {longNames, "more than 8 MiB of text"},
 		"parents that are missing":              {missing, "objects: more than 2,000 steps"},
 		"a file of zeroes in many places":       {zeroes, "more than 50,000 steps"},
 		"branches of one long history":          {compared, "the history: more than 1,000 steps"},
@@ -476,6 +477,27 @@ func walked(t *testing.T, w *world) error {
 		}
 	}
 	return nil
+}
+
+// longNames walks through directories that few entries make large.
+func longNames(t *testing.T, w *world) error {
+	p := newPacked(t)
+	var dirs []string
+	for i := range 3 {
+		name := fmt.Sprint("d", i)
+		dirs = append(dirs, entryText("40000", name, p.tree(wide(30, strings.Repeat("n", 100_000)+name, p.put(plumbing.BlobObject, nil)))))
+	}
+	head := p.commit(p.tree(dirs...))
+	p.in(w)
+	r, err := Open(meter.New(t.Context(), few), w.dir)
+	if err != nil {
+		return err
+	}
+	files, err := r.Tree(plan.SHA(head.String()))
+	if err == nil {
+		err = fs.WalkDir(files, ".", func(_ string, _ fs.DirEntry, err error) error { return err })
+	}
+	return errors.Join(err, r.Close())
 }
 
 // missing looks for a commit's parents, none of which is there.
