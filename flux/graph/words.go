@@ -127,7 +127,7 @@ func wordManyLike(o Object) string {
 
 func wordRivals(first, second Object) string {
 	return fmt.Sprintf("%s is defined here and in %s, and otherwise there: Flux applies both in turns, and what one of them leads to is not followed; keep one of them",
-		shown(first), printable(second.Place.String()))
+		shown(first), printable(second.String()))
 }
 
 func wordManyProblems() string {
