@@ -59,6 +59,7 @@ func TestStatusLinks(t *testing.T) {
 
 	_, was := w.target(w.pull(first).HeadSHA, "sluice/main")
 	tip := w.push("main", "README.md")
+	w.must(w.github.Settle(t.Context())) // the next pull request is not known before the push is
 	second := w.open("second", "apps/b-rw/x")
 	w.hasStatus(second, "pending: held by w")
 	w.linksTo(w.pull(second).HeadSHA, "sluice/main", tip, "w:")
