@@ -295,13 +295,13 @@ func (w *walk) followed(c Cluster) Cluster {
 		}
 	}
 	c.roots = c.Roots()
-	w.mentioned(&c)
+	w.resourceSets(&c)
 	w.depends(&c)
 	if w.referred(&c); w.makers(&c) {
 		w.composed(&c)
 		w.referred(&c)
 	}
-	w.rivals(&c)
+	w.conflicts(&c)
 	c.defined()
 	c.named, c.read = map[[2]string][]*Kustomization{}, map[*Source]bool{}
 	for _, k := range c.Kustomizations {

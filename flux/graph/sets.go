@@ -119,10 +119,7 @@ func (m mentioned) qualified(word, key, section string, from bool) {
 // means reports whether an object is one that may be mentioned.
 func (m mentioned) means(w *walk, s *thing) bool {
 	fits := func(pattern, name string) bool {
-		if !strings.Contains(pattern, "*") {
-			return pattern == name
-		}
-		ok, err := regexp.MatchString("^"+strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*")+"$", name)
+		ok, err := path.Match(pattern, name)
 		return ok || err != nil
 	}
 	in := func(namespace string) bool { return s.Namespace == "" || fits(namespace, s.Namespace) }
@@ -137,8 +134,8 @@ func (m mentioned) means(w *walk, s *thing) bool {
 	return false
 }
 
-// mentioned finds the objects of a cluster that its ResourceSets may refer to.
-func (w *walk) mentioned(c *Cluster) {
+// resourceSets finds the objects of a cluster that its ResourceSets may refer to.
+func (w *walk) resourceSets(c *Cluster) {
 	for _, set := range c.sets {
 		for _, key := range slices.SortedFunc(maps.Keys(c.index), Ref.compare) {
 			for _, s := range c.index[key] {

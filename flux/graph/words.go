@@ -125,7 +125,7 @@ func wordManyLike(o Object) string {
 	return fmt.Sprintf("%s is defined more than %d times: the rest was not compared", shown(o), MaxClusters)
 }
 
-func wordRivals(first, second Object) string {
+func wordConflict(first, second Object) string {
 	return fmt.Sprintf("%s is defined here and in %s, and otherwise there: Flux applies both in turns, and what one of them leads to is not followed; keep one of them",
 		shown(first), printable(second.String()))
 }

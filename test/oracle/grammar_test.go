@@ -55,7 +55,7 @@ func (d *draw) has(name string, n int) bool {
 	return has
 }
 
-// features is the names of all features, but for those that are always errors of check: by-hand, hidden-name, late-value, mirror, name-by-hand and rival.
+// features is the names of all features, but for those that are always errors of check: by-hand, hidden-name, late-value, mirror, name-by-hand and conflict.
 var features = []string{
 	"origin", "no-origin", "fork", "cluster-url", "account", "set", "set-template",
 	"alias", "artifact", "base", "branch", "by-path", "chart-dependency", "chart-here", "chart-ref", "chart-repository", "component",
@@ -474,7 +474,7 @@ func (m *maker) entry(h *home) {
 			secretNamed("pull-"+name))
 	}
 	m.leave(docs, dir, name)
-	m.rival(h, docs, name)
+	m.conflict(h, docs, name)
 	if len(docs) == 1 && docs[0]["kind"] == "GitRepository" && m.has("by-hand", 12) {
 		h.byHand += yamlText(docs[0]) + "---\n"
 		docs = nil
@@ -561,17 +561,17 @@ func secretNamed(name string) doc {
 	return doc{"apiVersion": "v1", "kind": "Secret", "metadata": doc{"name": name, "namespace": "flux-system"}, "stringData": doc{"a": "b"}}
 }
 
-// rival has another entry point apply a source as well, with something else in it.
-func (m *maker) rival(h *home, docs []doc, name string) {
-	if len(docs) == 0 || docs[0]["kind"] != "GitRepository" || !m.has("rival", 60) {
+// conflict has another entry point apply a source as well, with something else in it.
+func (m *maker) conflict(h *home, docs []doc, name string) {
+	if len(docs) == 0 || docs[0]["kind"] != "GitRepository" || !m.has("conflict", 60) {
 		return
 	}
 	spec := maps.Clone(docs[0]["spec"].(doc))
 	spec["ignore"] = "/" + m.of("apps/"+name, "docs") + "\n"
 	other := maps.Clone(docs[0])
 	other["spec"] = spec
-	m.yaml("apps/rival-"+name+"/source.yaml", other)
-	h.defs = append(h.defs, kustomization("rival-"+name, "./apps/rival-"+name, "flux-system"))
+	m.yaml("apps/other-"+name+"/source.yaml", other)
+	h.defs = append(h.defs, kustomization("other-"+name, "./apps/other-"+name, "flux-system"))
 }
 
 // live makes an entry point that nothing holds.

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// rivals says where several entry points of a cluster define one object in different ways, and something is made of it: Flux applies each of them in turns. One
+// conflicts says where several entry points of a cluster define one object in different ways, and something is made of it: Flux applies each of them in turns. One
 // definition alone is followed.
-func (w *walk) rivals(c *Cluster) {
+func (w *walk) conflicts(c *Cluster) {
 	for _, k := range slices.Concat(c.roots, c.Kustomizations) {
 		of := k.title()
 		if c.isOwn(k) || slices.Contains(c.roots, k) {
@@ -18,35 +18,35 @@ func (w *walk) rivals(c *Cluster) {
 		for _, o := range k.origins {
 			found = append(found, o.thing)
 		}
-		w.contest(c, of, found)
+		w.conflict(c, of, found)
 	}
 	for _, r := range c.releases {
 		var found []*thing
 		for _, o := range r.origins {
 			found = append(found, o.thing)
 		}
-		w.contest(c, r.Entry.title(), found)
+		w.conflict(c, r.Entry.title(), found)
 	}
 }
 
-// contest says of objects that something of a Flux Kustomization is made of which are defined in different ways.
-func (w *walk) contest(c *Cluster, of string, found []*thing) {
+// conflict says of objects that something of a Flux Kustomization is made of which are defined in different ways.
+func (w *walk) conflict(c *Cluster, of string, found []*thing) {
 	for _, s := range found {
 		for _, other := range c.index.like(s) {
-			if w.spent(1, 0) || other == s || other.by != nil || other.Entry.target() != s.Entry.target() || other.leads(w.tree) == s.leads(w.tree) {
+			if w.spent(1, 0) || other == s || other.by != nil || other.Entry.target() != s.Entry.target() || other.decides(w.tree) == s.decides(w.tree) {
 				continue
 			}
 			first, second := s.Object, other.Object
 			if cmp.Or(cmp.Compare(first.File, second.File), cmp.Compare(first.Line, second.Line)) > 0 {
 				first, second = second, first
 			}
-			w.tree.note(Problem{Place: first.Place, Text: wordRivals(first, second), Of: of})
+			w.tree.note(Problem{Place: first.Place, Text: wordConflict(first, second), Of: of})
 		}
 	}
 }
 
-// leads is all of a source that decides what is read of this repository, or what a ConfigMap or a Secret fills in: empty for what leads to nothing.
-func (c *thing) leads(t *Tree) string {
+// decides is all of a source that decides what is read of this repository, or what a ConfigMap or a Secret fills in: empty for what leads to nothing.
+func (c *thing) decides(t *Tree) string {
 	if !isSource(c.Kind) {
 		c.has(t, "")
 		return fmt.Sprintf("%q %v %t", c.known, c.hidden, c.unread)

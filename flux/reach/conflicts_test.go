@@ -8,8 +8,8 @@ import (
 	"github.com/sluicegate/sluice/internal/fluxtrees"
 )
 
-// TestRivals: where two entry points of a cluster define one object in different ways, and something windowed is made of it, check has an error that names both.
-func TestRivals(t *testing.T) {
+// TestConflicts: where two entry points of a cluster define one object in different ways, and something windowed is made of it, check has an error that names both.
+func TestConflicts(t *testing.T) {
 	root := "-- clusters/prod/a.yaml --\n" + gitRepository("flux-system", "main") + ks("flux-system", "./clusters/prod", "flux-system") +
 		"-- clusters/prod/live.yaml --\n" + ks("live", "./live", "flux-system") + "-- apps/a.yaml --\n" + configMap + "-- more/a.yaml --\n" + configMap
 	held := root + "-- clusters/prod/held.yaml --\n" + heldKs("./apps", "GitRepository", "own")
