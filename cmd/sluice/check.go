@@ -19,6 +19,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/analysis"
+	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/report"
 )
 
@@ -42,7 +43,11 @@ func newCheckCommand(e *env) *cobra.Command {
 				return err
 			}
 			policy, findings := config.Parse(data)
-			v := report.CheckOf(findings, e.inspect(cmd.Context(), dir, policy, data))
+			seen, err := e.inspect(cmd.Context(), dir, policy, data)
+			if err != nil {
+				return err
+			}
+			v := report.CheckOf(findings, seen)
 			if err := e.showCheck(v, file, asJSON); err != nil {
 				return err
 			}
@@ -60,12 +65,17 @@ func newCheckCommand(e *env) *cobra.Command {
 	return e.metered(cmd)
 }
 
-// inspect looks at what a file means for a directory at this time; nil: it is not valid.
-func (e *env) inspect(ctx context.Context, dir string, policy *config.Policy, data []byte) analysis.Inspection {
-	return e.reading(dir).Inspect(ctx, analysis.Surroundings{
+// inspect looks at what a file means for a directory at this time; policy is nil where it is not valid. A bound that is met is a finding; a caller who gave up gets none.
+func (e *env) inspect(ctx context.Context, dir string, policy *config.Policy, data []byte) (analysis.Inspection, error) {
+	seen := e.reading(dir).Inspect(ctx, analysis.Surroundings{
 		Policy: policy, Data: data, Tree: os.DirFS(dir), At: e.now().UTC(),
 		Proposed: func(ctx context.Context) (analysis.Impact, error) { return e.proposed(ctx, dir, policy) },
 	})
+	var bound *meter.Error
+	if err := context.Cause(ctx); err != nil && !errors.As(err, &bound) {
+		return analysis.Inspection{}, err
+	}
+	return seen, nil
 }
 
 func (e *env) showCheck(v report.Check, file string, asJSON bool) error {

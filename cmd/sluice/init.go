@@ -113,7 +113,8 @@ func (e *env) draft(ctx context.Context, dir string) (report.Draft, error) {
 		return report.DraftOf(draft, analysis.Inspection{}), nil
 	}
 	e.meter.Drop() // inspect reads the tree anew
-	return report.DraftOf(draft, e.inspect(ctx, dir, draft.Policy, draft.File)), nil
+	seen, err := e.inspect(ctx, dir, draft.Policy, draft.File)
+	return report.DraftOf(draft, seen), err
 }
 
 // refuse says why no file is written: what init writes passes check.

@@ -39,8 +39,8 @@ func (e *env) metered(cmd *cobra.Command) *cobra.Command {
 		cmd.SetContext(e.meter.Context())
 		err := run(cmd, args)
 		var bound *meter.Error
-		if ended := e.meter.Err(); err != nil && !errors.Is(err, errNo) && errors.As(ended, &bound) && !errors.As(err, &bound) {
-			return ended
+		if ended := e.meter.Err(); ended != nil && err != nil && !errors.Is(err, errNo) && !errors.As(err, &bound) {
+			return ended // which says more than that a context is done
 		}
 		return err
 	}

@@ -39,6 +39,8 @@ func TestStops(t *testing.T) {
 			var bound *meter.Error
 			if _, _, err := took(limits); !errors.As(err, &bound) {
 				t.Errorf("%d of kind %d before the end: %v", n+1, kind, err)
+			} else if _, there := texts[bound.Place]; !there {
+				t.Errorf("%d of kind %d before the end: at %q, which is no file of the tree", n+1, kind, bound.Place)
 			}
 		}
 	}

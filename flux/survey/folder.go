@@ -18,36 +18,30 @@ type folder struct {
 
 // add adds a path with what it needs, of which the run is charged.
 func (f *folder) add(s *survey, path string, n needs) {
-	if s.spent(path, 0, 1) {
-		return
-	}
-	if !f.known {
-		f.known, f.same, f.needs = true, true, n
-	} else if f.needs.key() != n.key() {
-		f.same = false
-	}
-	first, rest, deeper := strings.Cut(path, "/")
-	if !deeper {
-		if s.spent(path, 2, 0) {
+	for rest := path; !s.spent(path, 0, 1); {
+		if !f.known {
+			f.known, f.same, f.needs = true, true, n
+		} else if f.needs.key() != n.key() {
+			f.same = false
+		}
+		first, below, deeper := strings.Cut(rest, "/")
+		if (!deeper || f.below[first] == nil) && s.spent(path, 2, 0) {
 			return
 		}
-		if f.files == nil {
-			f.files = map[string]needs{}
-		}
-		was := f.files[first]
-		n.windows, n.branches = append(was.windows, n.windows...), append(was.branches, n.branches...)
-		f.files[first] = n.sorted()
-		return
-	}
-	sub := f.below[first]
-	if sub == nil {
-		if s.spent(path, 2, 0) {
+		if !deeper {
+			if f.files == nil {
+				f.files = map[string]needs{}
+			}
+			was := f.files[first]
+			n.windows, n.branches = append(was.windows, n.windows...), append(was.branches, n.branches...)
+			f.files[first] = n.sorted()
 			return
 		}
-		sub = &folder{below: map[string]*folder{}}
-		f.below[first] = sub
+		if f.below[first] == nil {
+			f.below[first] = &folder{below: map[string]*folder{}}
+		}
+		f, rest = f.below[first], below
 	}
-	sub.add(s, rest, n)
 }
 
 // protectedDir is the directory of Flux itself that a file is in. Rules reach there only if they name it.

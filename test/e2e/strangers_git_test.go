@@ -168,15 +168,19 @@ func TestHostileCloneHasNoPipes(t *testing.T) {
 	}
 }
 
-// hostileServer answers git's protocol over HTTP with a pack of its own. sent is closed when one was sent.
-func hostileServer(t *testing.T, tip string, pack []byte) (url string, sent chan struct{}) {
+// hostileServer answers git's protocol over HTTP with a pack of its own. It has main, and more refs, each "SHA NAME". sent is closed when the pack was sent.
+func hostileServer(t *testing.T, tip string, pack []byte, more ...string) (url string, sent chan struct{}) {
 	t.Helper()
 	line := func(s string) string { return fmt.Sprintf("%04x%s", len(s)+4, s) }
 	sent = make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
 			w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
-			fmt.Fprint(w, line("# service=git-upload-pack\n"), "0000", line(tip+" HEAD\x00symref=HEAD:refs/heads/main ofs-delta\n"), line(tip+" refs/heads/main\n"), "0000")
+			fmt.Fprint(w, line("# service=git-upload-pack\n"), "0000", line(tip+" HEAD\x00symref=HEAD:refs/heads/main ofs-delta\n"), line(tip+" refs/heads/main\n"))
+			for _, ref := range more {
+				fmt.Fprint(w, line(ref+"\n"))
+			}
+			fmt.Fprint(w, "0000")
 			return
 		}
 		w.Header().Set("Content-Type", "application/x-git-upload-pack-result")
