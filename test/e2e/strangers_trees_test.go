@@ -96,8 +96,8 @@ var hostileTrees = map[string]func(put func(path, text string)){
 			put(fmt.Sprintf("clusters/one/e%d.yaml", file), text.String())
 		}
 	},
-	"50,000 names, 10 MB": func(put func(path, text string)) {
-		for i := range 50_000 {
+	"names": func(put func(path, text string)) {
+		for i := range large() / 640 {
 			put(fmt.Sprintf("k/%d/%s%06d", i/1_000, strings.Repeat("n", 200), i), "")
 		}
 	},
