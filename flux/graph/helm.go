@@ -31,7 +31,7 @@ type thing struct {
 	unread   bool              // it may have keys that were not read
 	made     *generator        // what a chart is made of, too
 	into     string            // the namespace that a HelmRelease is known to make objects in; "": any
-	holds    []string          // the names of ConfigMaps and Secrets in its values
+	begins   []string          // how names may begin of what a HelmRelease makes: as those of ConfigMaps and Secrets in its values, and of the release itself
 	by       *thing            // that may make the object which it stands for
 	mentions mentioned         // of a ResourceSet
 }
@@ -80,8 +80,10 @@ func (t *Tree) thing(d *doc, object Object) *thing {
 			out.uses = append(out.uses, use{ref: Ref{r.Kind, "", r.Name}, role: roleValues})
 		}
 		out.uses = slices.Concat(out.uses, t.secretUses(d, at(d.node, "spec", "chart")), t.secretUses(d, at(d.node, "spec", "kubeConfig")), account(d, "spec"))
-		if out.holds = t.texts(d, "spec", keyObjects); at(d.node, "spec", keyObjects) == nil && at(d.node, "spec", "valuesFrom") == nil {
-			out.into = cmp.Or(d.text("spec", "targetNamespace"), object.Namespace)
+		into := d.text("spec", "targetNamespace")
+		out.begins = append(t.texts(d, "spec", keyObjects), cmp.Or(d.text("spec", "releaseName"), strings.TrimPrefix(into+"-"+object.Name, "-")))
+		if at(d.node, "spec", keyObjects) == nil && at(d.node, "spec", "valuesFrom") == nil {
+			out.into = cmp.Or(into, object.Namespace)
 		}
 	case group == fluxOperator && object.Kind == resourceSet:
 		out.mentions, out.uses = d.mentions(), account(d, "spec")
@@ -313,7 +315,7 @@ const (
 	tagLong   = "!long" // of a value that was not kept
 	keyUnread = "\x00"  // a key that says that there may be others
 	// keyObjects says that values may hold whole objects, of any namespace.
-	keyObjects = "\x00objects" // the names of ConfigMaps and Secrets among them
+	keyObjects = "\x00objects" // the names of ConfigMaps and Secrets among them, and how values call what the chart makes
 )
 
 // prune takes from a document what says nothing here, and reports whether there was any.
@@ -324,8 +326,8 @@ func prune(n *yaml.Node) bool {
 		instance := at(spec, "values", "instance")
 		objects, named := spec != nil && at(spec, "values") != nil && mentions(at(spec, "values"), "kind"), plainNames(at(spec, "values"))
 		keep(n, "apiVersion", "kind", "metadata", "spec")
-		keep(spec, "chartRef", "chart", "valuesFrom", "targetNamespace", "kubeConfig", accountName)
-		if objects {
+		keep(spec, "chartRef", "chart", "valuesFrom", "releaseName", "targetNamespace", "kubeConfig", accountName)
+		if objects || len(named) > 0 {
 			spec.Content = append(spec.Content, mapping(spec.Line, keyObjects).Content[0], &yaml.Node{Kind: yaml.SequenceNode, Line: spec.Line, Content: named})
 		}
 		if at(instance, "sync") != nil {
@@ -353,12 +355,15 @@ func prune(n *yaml.Node) bool {
 	return true
 }
 
-// plainNames is the names of the ConfigMaps and Secrets that stand in values.
+// plainNames is the names of the ConfigMaps and Secrets that stand in values, and what values call the objects of a chart.
 func plainNames(n *yaml.Node) (out []*yaml.Node) {
 	if n == nil {
 		return nil
 	}
 	if name := at(n, "metadata", "name"); name != nil && (&doc{node: n}).plain() {
+		out = append(out, name)
+	}
+	if name := at(n, "fullnameOverride"); name != nil {
 		out = append(out, name)
 	}
 	for _, child := range n.Content {

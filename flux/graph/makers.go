@@ -46,9 +46,9 @@ func (d *doc) says(word string) bool {
 // may reports whether a maker may make an object. Where operators do, that of its name counts, and each that it names, in its namespace or one that it names.
 func (c *thing) may(r Ref) bool {
 	switch {
-	case c.made == nil && len(c.holds) > 0 && !slices.Contains(c.holds, r.Name):
+	case c.made == nil && len(c.begins) > 0 && !slices.ContainsFunc(c.begins, func(name string) bool { return unfilled(name) != "" || strings.HasPrefix(r.Name, name) }):
 		return false
-	case c.anyName() && !makes(c.Kind):
+	case c.anyName() && (isSource(c.Kind) || c.data != nil && !makes(c.Kind)):
 		return c.Kind == r.Kind
 	case c.data == nil:
 	case makes(c.Kind):
@@ -89,10 +89,7 @@ func (w *walk) makers(c *Cluster) bool {
 	}
 	for _, r := range c.releases {
 		if r.made != nil && len(r.made.files) == 0 {
-			r.made = nil // its chart stands elsewhere: what its values hold counts
-		}
-		if r.made == nil && len(r.holds) == 0 {
-			continue
+			r.made = nil // its chart stands elsewhere: what is called as the release is, or as its values say, counts
 		}
 		if r.made != nil && slices.ContainsFunc(r.made.files, w.elsewhere) {
 			r.into = ""

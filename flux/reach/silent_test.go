@@ -122,6 +122,7 @@ func TestMadeElsewhere(t *testing.T) {
 	listed := func(text string) string {
 		return strings.Replace(list(text), "held.yaml,", "held.yaml, vars.yaml,", 1) + vars
 	}
+	const chartElsewhere = "{chart: {spec: {chart: raw, sourceRef: {kind: HelmRepository, name: x}}}"
 	const generator = "apiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {name: vars, namespace: flux-system}\nenvs: [vars.env]\n"
 	for name, c := range map[string]struct{ tree, file, want string }{
 		"nothing":                         {held + "-- clusters/prod/other.yaml --\n" + configMap, "clusters/prod/other.yaml", "-"},
@@ -140,6 +141,14 @@ func TestMadeElsewhere(t *testing.T) {
 		"one with objects":                {held + remote("{chart: {spec: {chart: raw, sourceRef: {kind: HelmRepository, name: x}}}, values: {resources: [{kind: ConfigMap, metadata: {name: vars}}]}}"), "live/s.yaml", "weekend"},
 		"one of an artifact":              {held + remote("{chartRef: {kind: OCIRepository, name: x}, values: {resources: [{kind: ConfigMap, metadata: {name: vars}}]}}"), "live/s.yaml", "weekend"},
 		"one with other objects":          {held + remote("{chart: {spec: {chart: raw, sourceRef: {kind: HelmRepository, name: x}}}, values: {resources: [{kind: ConfigMap, metadata: {name: other}}]}}"), "live/s.yaml", "-"},
+		"one called like it":              {held + operator("helm.toolkit.fluxcd.io/v2", "HelmRelease", "va", chartElsewhere+"}"), "live/s.yaml", "weekend"},
+		"one whose release is":            {held + remote(chartElsewhere+", releaseName: vars}"), "live/s.yaml", "weekend"},
+		"one named by its namespace":      {strings.ReplaceAll(held, "name: vars", "name: flux-system-raw-vars") + remote(chartElsewhere+", targetNamespace: flux-system}"), "live/s.yaml", "weekend"},
+		"one whose objects are":           {held + remote(chartElsewhere+", values: {sub: {fullnameOverride: vars}}}"), "live/s.yaml", "weekend"},
+		"one by a variable":               {held + operator("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r-${X}", chartElsewhere+", releaseName: \"${X}\"}"), "live/s.yaml", "weekend"},
+		"one in another namespace":        {held + remote(chartElsewhere+", releaseName: vars, targetNamespace: web}"), "live/s.yaml", "-"},
+		"a ResourceSet by a variable":     {held + strings.Replace(sets, "name: set", "name: \"s-${X}\"", 1), "live/set.yaml", "weekend"},
+		"a release called by a variable":  {held + strings.Replace(release("", "kind: ConfigMap\n"), "name: web, namespace", "name: \"w-${X}\", namespace", 1), "live/r.yaml", "weekend"},
 		"a chart, of a source's Secret":   {root + "-- clusters/prod/held.yaml --\n" + heldKs("./apps", "GitRepository", "own") + sourceObject("GitRepository", "own", "{"+fleet+", secretRef: {name: vars}}") + release("", "kind: Secret\n"), "live/r.yaml", "-"},
 		"the same, of a release's source": {strings.Replace(values, "ref: {branch", "secretRef: {name: git}, ref: {branch", 1) + strings.Replace(release("valuesFrom: [{kind: Secret, name: vals}], ", ""), "-- live/r.yaml", "-- live/vals.yaml --\n"+secret("vals")+"-- live/r.yaml", 1) + "-- clusters/prod/vars.yaml --\n" + secret("vars") + sourceObject("HelmRepository", "x", "{url: https://example.com/charts}"), "live/r.yaml", "-"},
 		"a chart, of what decrypts":       {as("decryption: {provider: sops, secretRef: {name: vars}}") + release("valuesFrom: [{kind: Secret, name: vals}], ", "kind: Secret\n"), "live/r.yaml", "-"},
