@@ -68,6 +68,8 @@ func TestFilled(t *testing.T) {
 		"a key of data":                         {between("", "substitute: {X: DIR}", "data: {\"${X}\": apps}\n") + defaults, "apps/a.yaml", broken},
 		"another key of data":                   {between("", "substitute: {X: DIR}", "data: {A: \"${X}\"}\n") + defaults, "apps/a.yaml", "-"},
 		"a kind":                                {strings.Replace(between("", "substitute: {X: ConfigMap}", ""), "kind: ConfigMap", "kind: ${X}", 1) + variables, "infra/vals.yaml", "weekend"},
+		"a Secret's kind":                       {strings.Replace(between("", "substitute: {X: Secret}", ""), "kind: ConfigMap", "kind: ${X}", 1) + strings.Replace(values, "kind: ConfigMap, name: vals", "kind: Secret, name: vals", 1), "infra/vals.yaml", "weekend"},
+		"an account's kind":                     {strings.Replace(between("", "substitute: {X: ServiceAccount}", ""), "kind: ConfigMap", "kind: ${X}", 1) + "-- clusters/prod/held.yaml --\n" + strings.Replace(heldKs("./apps", "GitRepository", "flux-system"), "spec: {", "spec: {serviceAccountName: vals, ", 1) + "-- apps/a.yaml --\n" + configMap, "infra/vals.yaml", "weekend"},
 		"half of a kind":                        {strings.Replace(between("", "substitute: {X: Map}", ""), "kind: ConfigMap", "kind: Config${X}", 1) + variables, "infra/vals.yaml", "weekend"},
 		"a variable of values":                  {between(secretVars, fromSecret, uses) + values, "vars/a.yaml", "weekend"},
 		"a variable of values, in a definition": {between(secretVars, "substitute: {X: y}", uses) + values, "clusters/prod/infra.yaml", "weekend"},
