@@ -74,15 +74,16 @@ func (h holder) target(k *graph.Kustomization) string {
 
 // held is what holds an entry point; live: nothing does.
 func (h holder) held(k *graph.Kustomization) needs {
-	if k.Source != nil {
-		for _, b := range h.branches {
-			if b.name == k.Source.Follows() && k.Here {
-				return needs{branches: []string{b.name}}
-			}
+	var out needs
+	for _, branch := range branchesOf(h.cluster, k) {
+		if slices.ContainsFunc(h.branches, func(b firstBranch) bool { return b.name == branch }) {
+			out.branches = append(out.branches, branch)
+		} else if h.left[branch] {
+			out.windows = append(out.windows, h.windowOf(h.cluster.Name).name)
 		}
-		if h.left[k.Source.Follows()] && k.Here {
-			return needs{windows: []string{h.windowOf(h.cluster.Name).name}}
-		}
+	}
+	if len(out.branches)+len(out.windows) > 0 {
+		return out
 	}
 	if window := h.target(k); window != "" {
 		return needs{windows: []string{window}}

@@ -237,8 +237,13 @@ func (s *survey) hasWindow(cluster string) bool {
 // tracksBranch reports whether a cluster tracks a windowed branch, one that the file cannot have among them.
 func (s *survey) tracksBranch(c graph.Cluster) bool {
 	return slices.ContainsFunc(c.Kustomizations, func(k *graph.Kustomization) bool {
-		return k.Source != nil && k.Here && s.left[k.Source.Follows()]
+		return slices.ContainsFunc(branchesOf(c, k), func(b string) bool { return s.left[b] })
 	}) || slices.ContainsFunc(s.branches, func(b firstBranch) bool { return slices.Contains(b.clusters, c.Name) })
+}
+
+// branchesOf is the branches of this repository that a Kustomization reads.
+func branchesOf(c graph.Cluster, k *graph.Kustomization) []string {
+	return graph.Entry{Cluster: &c, Kustomization: k}.Branches()
 }
 
 // findBranches finds the branches of this repository that Kustomizations track beside the root's own, where what they read is in this tree: a
@@ -248,34 +253,34 @@ func (s *survey) findBranches() {
 	for _, c := range s.clusters {
 		from := cmp.Or(c.Branch, s.main, "main")
 		tracked, read := map[string]string{}, c.Branch != "" // where that stands, by branch; whether Flux reads what they follow
+		where := map[string]string{c.Branch: foundWords(c)}
+		for _, src := range slices.Backward(c.Sources) {
+			where[src.Follows()] = fmt.Sprintf("%s: GitRepository %s", src.RefLine, src.Name)
+		}
 		for _, k := range c.Kustomizations {
-			if k.Source == nil || !k.Here {
-				continue
+			for _, b := range branchesOf(c, k) {
+				at := where[b]
+				known := slices.IndexFunc(s.branches, func(o firstBranch) bool { return o.name == b })
+				switch {
+				case strings.EqualFold(b, from) || strings.EqualFold(b, s.main):
+					read = true
+					continue
+				case known >= 0:
+					s.branches[known].clusters = append(s.branches[known].clusters, c.Name)
+				case len(k.Files()) == 0 && !strings.Contains(k.Path, "${"):
+					s.note(noteElsewhere, at, b)
+					continue
+				case len(s.branches) >= config.MaxBranches/2:
+					s.note(noteManyBranches, len(s.branches))
+					s.left[b] = true
+				case !validBranch(b, from), slices.ContainsFunc(s.branches, func(o firstBranch) bool { return strings.EqualFold(o.name, b) }):
+					s.note(noteBranchName, at, b)
+					s.left[b] = true
+				default:
+					s.branches = append(s.branches, firstBranch{name: b, from: from, at: at, clusters: []string{c.Name}})
+				}
+				tracked[b] = at
 			}
-			b := k.Source.Follows()
-			at := fmt.Sprintf("%s: GitRepository %s", k.Source.RefLine, k.Source.Name)
-			known := slices.IndexFunc(s.branches, func(o firstBranch) bool { return o.name == b })
-			switch {
-			case b == "" || strings.Contains(b, "${"):
-				continue
-			case strings.EqualFold(b, from) || strings.EqualFold(b, s.main):
-				read = true
-				continue
-			case known >= 0:
-				s.branches[known].clusters = append(s.branches[known].clusters, c.Name)
-			case len(k.Files()) == 0 && !strings.Contains(k.Path, "${"):
-				s.note(noteElsewhere, at, b)
-				continue
-			case len(s.branches) >= config.MaxBranches/2:
-				s.note(noteManyBranches, len(s.branches))
-				s.left[b] = true
-			case !validBranch(b, from), slices.ContainsFunc(s.branches, func(o firstBranch) bool { return strings.EqualFold(o.name, b) }):
-				s.note(noteBranchName, at, b)
-				s.left[b] = true
-			default:
-				s.branches = append(s.branches, firstBranch{name: b, from: from, at: at, clusters: []string{c.Name}})
-			}
-			tracked[b] = at
 		}
 		if c.Branch != "" && s.main != "" && len(tracked) > 0 && !strings.EqualFold(c.Branch, s.main) {
 			tracked[c.Branch], read = foundWords(c), false

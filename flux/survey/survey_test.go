@@ -247,3 +247,23 @@ func TestShortWindow(t *testing.T) {
 		t.Error(windows, notes)
 	}
 }
+
+// TestComposed: what is put together of several branches needs each of them that is windowed, in whatever order they stand.
+func TestComposed(t *testing.T) {
+	for _, copies := range []string{"{from: '@live/base/**', to: '@artifact/base/'}, {from: '@held/apps/**', to: '@artifact/apps/'}", "{from: '@held/apps/**', to: '@artifact/apps/'}, {from: '@live/base/**', to: '@artifact/base/'}"} {
+		d, _ := draftOf(t, files(map[string]string{
+			"clusters/one/gotk-sync.yaml": kustomization("flux-system", "./clusters/one", "main"),
+			"clusters/one/held.yaml": "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: held, namespace: flux-system}\nspec: {url: https://github.com/acme/fleet, ref: {branch: rw/one}}\n" +
+				"---\napiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: g, namespace: flux-system}\n" +
+				"spec: {sources: [{alias: live, kind: GitRepository, name: flux-system}, {alias: held, kind: GitRepository, name: held}], artifacts: [{name: all, copy: [" + copies + "]}]}\n" +
+				"---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: all, namespace: flux-system}\nspec: {path: ./, sourceRef: {kind: ExternalArtifact, name: all}}\n",
+			"apps/a.yaml": "a: b\n", "base/b.yaml": "a: b\n",
+		}))
+		if !slices.ContainsFunc(d.Policy.Branches, func(b config.Branch) bool { return b.Name == "rw/one" }) {
+			t.Errorf("%s: no branch in\n%s", copies, d.File)
+		}
+		if got := fmt.Sprint(d.Policy.Layout.Classify("apps/a.yaml").Releases); got != "[branch:rw/one]" {
+			t.Errorf("%s: %s in\n%s", copies, got, d.File)
+		}
+	}
+}
