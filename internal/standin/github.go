@@ -29,7 +29,6 @@ type Options struct {
 	RateLimit        int               // requests (points for GraphQL) an hour for each installation; default 5000
 	Hour             time.Duration     // how long such an hour lasts; default time.Hour
 	Limits           Limits            // beside that; none by default, GitHubLimits are those of github.com
-	NoUpdateRefs     bool              // an older Enterprise Server: its schema has no mutation updateRefs, see update_refs.go
 	Memory           bool              // repositories are kept in memory and no git is run, see memory.go: cheap, but nobody can clone
 	Log              *slog.Logger      // default: nowhere
 	Now              func() time.Time  // default time.Now
@@ -91,7 +90,7 @@ func New(opts Options) (*GitHub, error) {
 	g.hooks = newHook(g)
 	g.limits = limits{perHour: opts.RateLimit, hour: opts.Hour, used: map[limitKey]*usage{}, all: map[limitKey]int{}, flying: map[string]int{}}
 	g.SetLimits(opts.Limits)
-	if err := g.graphql.parse(g); err != nil {
+	if err := g.graphql.parse(); err != nil {
 		return nil, err
 	}
 	g.handler = g.routes()

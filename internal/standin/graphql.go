@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -39,12 +37,8 @@ const (
 	maxFirst  = 100
 )
 
-func (s *graphqlServer) parse(g *GitHub) error {
-	text := schemaText
-	if g.opts.NoUpdateRefs {
-		text = strings.Replace(text, updateRefsField, "  none: Boolean\n", 1) // a type must have some field
-	}
-	schema, err := gqlparser.LoadSchema(&ast.Source{Name: "schema.graphql", Input: text})
+func (s *graphqlServer) parse() error {
+	schema, err := gqlparser.LoadSchema(&ast.Source{Name: "schema.graphql", Input: schemaText})
 	if err != nil {
 		return fmt.Errorf("parse GraphQL schema: %w", err)
 	}
@@ -120,7 +114,7 @@ func (g *GitHub) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 // execute answers an operation; without data if it does not fit the schema.
 func (s *graphqlServer) execute(l *view, doc document, op *ast.OperationDefinition, variables map[string]any) (data []byte, errs []object) {
 	for _, e := range doc.wrong {
-		errs = append(errs, invalidQuery(e, op))
+		errs = append(errs, object{"message": e.Message, "locations": e.Locations})
 	}
 	if len(errs) > 0 {
 		return nil, errs
@@ -141,23 +135,6 @@ func (s *graphqlServer) execute(l *view, doc document, op *ast.OperationDefiniti
 		x.out.WriteString("null")
 	}
 	return x.out.Bytes(), x.errs
-}
-
-// noField is how the library refuses a field that the schema does not have; GitHub, which is made with graphql-ruby, has other
-// words and a code: https://graphql-ruby.org/errors/validation_errors.html
-var noField = regexp.MustCompile(`^Cannot query field "(\w+)" on type "(\w+)"`)
-
-// invalidQuery is what is wrong with a query's text.
-func invalidQuery(e *gqlerror.Error, op *ast.OperationDefinition) object {
-	o := object{"message": e.Message, "locations": e.Locations}
-	if m := noField.FindStringSubmatch(e.Message); m != nil {
-		o["message"] = fmt.Sprintf(msgNoField, m[1], m[2])
-		o["extensions"] = object{"code": "undefinedField", "typeName": m[2], "fieldName": m[1]}
-		if op != nil && strings.EqualFold(string(op.Operation), m[2]) {
-			o["path"] = []string{strings.TrimSpace(string(op.Operation) + " " + op.Name), m[1]} // the library does not give the path of deeper ones
-		}
-	}
-	return o
 }
 
 func (e GraphQLError) Error() string { return e.Message }

@@ -11,11 +11,7 @@ import (
 // The mutation updateRefs moves, makes and deletes branches, all or none of them.
 // https://docs.github.com/en/graphql/reference/git#updaterefs
 //
-// Older Enterprise Servers lack it: it was a preview until April 2024 (octokit/graphql-schema#934). What GitHub says when it
-// refuses is not known from its descriptions: the words are those of REST where REST knows the case, else git's.
-
-// updateRefsField is the mutation in the schema's text.
-const updateRefsField = "  updateRefs(input: UpdateRefsInput!): UpdateRefsPayload\n"
+// What GitHub says when it refuses is not known from its descriptions: the words are those of REST where REST knows the case, else git's.
 
 // maxRefUpdates bounds one mutation. GitHub sends no event for a push that moves more than 5,000 branches.
 const maxRefUpdates = 5000

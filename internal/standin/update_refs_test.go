@@ -285,17 +285,3 @@ func TestUpdateRefsUnderAliases(t *testing.T) {
 		t.Errorf("17 points were enough for three queries and three mutations: %d %s", status, body)
 	}
 }
-
-// An older Enterprise Server knows no updateRefs, and says so as graphql-ruby does; all else it knows.
-func TestServerWithoutUpdateRefs(t *testing.T) {
-	w := newWorldWith(t, func(o *standin.Options) { o.NoUpdateRefs = true })
-	tip := w.repo.Tip("main")
-	errs := w.update(set{name: a, before: zeros, after: tip})
-	want := []graphQLError{{
-		Message: "Field 'updateRefs' doesn't exist on type 'Mutation'", Path: []string{"mutation Move", "updateRefs"},
-		Extensions: map[string]string{"code": "undefinedField", "typeName": "Mutation", "fieldName": "updateRefs"},
-	}}
-	if diff := cmp.Diff(want, errs); diff != "" {
-		t.Errorf("errors (-want +got):\n%s", diff)
-	}
-}

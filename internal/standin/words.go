@@ -63,7 +63,6 @@ const (
 	msgBadOID           = "%s is no Git object ID"                                                             // 200: updateRefs
 	msgNoNode           = "to a node with the global id of '%s'."                                              // 200
 	msgManyNodes        = "This query requests up to %s possible nodes which exceeds the maximum limit of %s." // 200: pyvec/python.cz#250
-	msgNoField          = "Field '%s' doesn't exist on type '%s'"                                              // 200, with extensions
 	msgNoBranch         = "Branch not found"
 	msgLongDescription  = "description is too long (maximum is 140 characters)"
 	msgLongContext      = "context is too long (maximum is 255 characters)"

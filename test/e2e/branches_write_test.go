@@ -361,7 +361,11 @@ func TestKilledAroundTheMove(t *testing.T) {
 // branch is moved.
 func TestOldServer(t *testing.T) {
 	t.Parallel()
-	w := newWorldOf(t, following(openForYears, "rw/a"), standin.Options{NoUpdateRefs: true})
+	w := newWorld(t, following(openForYears, "rw/a"))
+	w.github.Fault(standin.Fault{Path: "/graphql", Contains: "UpdateRefsInput", Times: -1, Errors: []standin.GraphQLError{{
+		Message: "Field 'updateRefs' doesn't exist on type 'Mutation'", Path: []string{"mutation move", "updateRefs"},
+		Extensions: map[string]any{"code": "undefinedField", "typeName": "Mutation", "fieldName": "updateRefs"},
+	}}})
 	base := w.tip("main")
 	w.plant(base, "rw/a")
 	p := w.serve()
