@@ -72,21 +72,6 @@ func (r *Repo) build(p *Pull, by Actor) (Group, error) {
 	return g, nil
 }
 
-// MergeGroup does what the queue does with an entry and all below it, once the checks that the base requires are green on their commits,
-// and refuses before. With [Rules.HeadGreen] those of the entry's own commit are enough.
-func (r *Repo) MergeGroup(g Group) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, rules := range r.rulesOf(g.Base, anybody) {
-		for _, one := range r.upTo(g) {
-			if bad := r.missing(rules.Checks, one.Head); len(bad) > 0 && (one == g || !rules.HeadGreen) {
-				return refuse(http.StatusMethodNotAllowed, "%s", lackOfChecks(bad, len(bad)))
-			}
-		}
-	}
-	return r.mergeUpTo(g)
-}
-
 // Turn is a turn of a branch's queue: it merges what the checks allow, and removes the lowest entry if that has failed. With
 // [Rules.HeadGreen] an entry that failed stays for as long as one above it may turn green. What lost its ground is built anew.
 func (r *Repo) Turn(base string) error {

@@ -32,8 +32,8 @@ func (w *world) says(g standin.Group, state string) {
 func TestQueueWhereAllMustBeGreen(t *testing.T) {
 	w, below, above := queued(t, standin.Rules{})
 	w.says(above, "success")
-	if err := w.repo.MergeGroup(above); err == nil || w.repo.Tip("main") != below.BaseSHA {
-		t.Errorf("an entry was merged above one that is not green: %v", err)
+	if w.repo.Tip("main") != below.BaseSHA {
+		t.Error("an entry was merged above one that is not green")
 	}
 	w.says(below, "failure")
 	anew := w.repo.Queue("main")
