@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -18,7 +17,7 @@ func TestConfirm(t *testing.T) {
 	n := w.open("b", "apps/x.yaml")
 	w.must(w.r.Label(n, "alice", "hold"))
 	hidden := w.open("spam", "apps/y.yaml")
-	w.r.HidePull(hidden, standin.Hidden)
+	w.r.HidePull(hidden)
 	gone := w.open("closed", "apps/z.yaml")
 	w.must(w.r.ClosePull(gone, "alice"))
 	w.must(w.r.Push("alice", "a#b/c%20d", w.r.Tip("main")))

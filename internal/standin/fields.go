@@ -157,7 +157,6 @@ var pullFields = map[string]resolver{
 	"baseRef":                  try(func(p *pullRequest) (any, error) { return p.repo.branch(p.Base) }),
 	"baseRefName":              of(func(p *pullRequest) any { return p.Base }),
 	"changedFiles":             try((*pullRequest).changedFiles),
-	"closedAt":                 of(func(p *pullRequest) any { return timeOrNil(p.ClosedAt) }),
 	"commits":                  ask((*pullRequest).commits),
 	"createdAt":                of(func(p *pullRequest) any { return timeOrNil(p.CreatedAt) }),
 	"files":                    ask((*pullRequest).files),

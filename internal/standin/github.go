@@ -6,7 +6,6 @@ import (
 	"crypto/rsa"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -20,7 +19,6 @@ import (
 // Options are what a stand-in is made of. Dir, AppID and AppKey are needed; the rest has defaults.
 type Options struct {
 	Dir              string            // bare repositories live here; the caller removes it after Close
-	URL              string            // where Handler is reachable, for links; see SetURL
 	AppID            int64             // the one App that the stand-in knows by key
 	AppKey           *rsa.PublicKey    // verifies the App's JSON web tokens
 	WebhookURL       string            // where the App hears of events; see SetWebhookURL
@@ -30,7 +28,6 @@ type Options struct {
 	Hour             time.Duration     // how long such an hour lasts; default time.Hour
 	Limits           Limits            // beside that; none by default, GitHubLimits are those of github.com
 	Memory           bool              // repositories are kept in memory and no git is run, see memory.go: cheap, but nobody can clone
-	Log              *slog.Logger      // default: nowhere
 	Now              func() time.Time  // default time.Now
 }
 
@@ -81,7 +78,7 @@ func New(opts Options) (*GitHub, error) {
 	}
 	fillDefaults(&opts)
 	g := &GitHub{
-		opts: opts, url: opts.URL,
+		opts: opts, url: "http://github.invalid",
 		ids: map[string]int64{}, lastID: firstID, apps: map[string]Actor{},
 		tokens: map[string]token{},
 	}
@@ -98,9 +95,7 @@ func New(opts Options) (*GitHub, error) {
 }
 
 func fillDefaults(o *Options) {
-	o.URL = cmp.Or(o.URL, "http://github.invalid")
 	o.RateLimit, o.Hour = cmp.Or(o.RateLimit, defaultRateLimit), cmp.Or(o.Hour, time.Hour)
-	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -104,7 +104,6 @@ func (g *GitHub) Deliveries() []Delivery {
 func (h *hook) send(event string, to *installation, repository int64, payload object) {
 	body, err := json.Marshal(payload)
 	if err != nil { // maps of plain values: cannot happen
-		h.g.opts.Log.Error("webhook", "event", event, "err", err)
 		return
 	}
 	action, _ := payload["action"].(string) // push and status have none
@@ -175,11 +174,7 @@ func (h *hook) post(ctx context.Context, d Delivery) Delivery {
 	}
 	ctx, cancel := context.WithTimeout(ctx, deliveryTimeout)
 	defer cancel()
-	code, err := h.request(ctx, url, d)
-	if err != nil {
-		h.g.opts.Log.Info("webhook", "event", d.Event, "err", err)
-	}
-	d.StatusCode = code
+	d.StatusCode, _ = h.request(ctx, url, d) // 0 of one that failed
 	return d
 }
 

@@ -23,21 +23,12 @@ func (g *GitHub) SetLag(d time.Duration) {
 	g.lag.Store(int64(d))
 }
 
-// HidePull keeps reads from showing a pull request, as GitHub does with what it takes for spam, or shows it again. Its webhooks are sent.
-func (r *Repo) HidePull(n int, hidden Visibility) {
+// HidePull keeps reads from showing a pull request, as GitHub does with what it takes for spam. Its webhooks are sent.
+func (r *Repo) HidePull(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.hidden[n] = hidden
+	r.hidden[n] = true
 }
-
-// Visibility is whether reads show a pull request.
-type Visibility int
-
-// The visibilities.
-const (
-	Shown Visibility = iota
-	Hidden
-)
 
 // pastPull is how a pull request was from an instant on.
 type pastPull struct {
@@ -76,7 +67,7 @@ func (r *Repo) pullsAt(t time.Time) []Pull {
 // pullAt is a pull request as reads showed it at an instant; false if they did not. The caller holds r.mu.
 func (r *Repo) pullAt(n int, t time.Time) (Pull, bool) {
 	p, err := r.pull(n)
-	if err != nil || r.hidden[n] == Hidden || !t.IsZero() && p.CreatedAt.After(t) {
+	if err != nil || r.hidden[n] || !t.IsZero() && p.CreatedAt.After(t) {
 		return Pull{}, false
 	}
 	if !t.IsZero() {

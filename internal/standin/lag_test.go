@@ -80,7 +80,7 @@ func TestLag(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		shows("later", r.Tip("one"), fmt.Sprintf(`"number":%d`, n+1))
-		r.HidePull(n+1, standin.Hidden)
+		r.HidePull(n + 1)
 		if text := look(); strings.Contains(text, fmt.Sprintf(`"number":%d`, n+1)) {
 			t.Errorf("what is hidden is shown: %s", text)
 		}

@@ -31,7 +31,7 @@ type Repo struct {
 	testing     map[[2]string]bool // trial merges under way
 	listed      map[int]string     // by pull request: the head whose files REST still lists; see ListFilesOf
 	past        []pastPull         // pull requests as they were, oldest first; see SetLag
-	hidden      map[int]Visibility // by pull request
+	hidden      map[int]bool       // by pull request
 }
 
 func newRepo(g *GitHub, owner, name string, dir *gitDir) *Repo {
@@ -42,7 +42,7 @@ func newRepo(g *GitHub, owner, name string, dir *gitDir) *Repo {
 		checks:      map[string][]Check{},
 		testing:     map[[2]string]bool{},
 		listed:      map[int]string{},
-		hidden:      map[int]Visibility{},
+		hidden:      map[int]bool{},
 	}
 }
 

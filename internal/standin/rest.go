@@ -239,7 +239,6 @@ func (g *GitHub) refusal(err error) *apiError {
 	case errors.Is(err, errNoCredentials):
 		return refuse(http.StatusUnauthorized, msgAuthRequired)
 	}
-	g.opts.Log.Error("stand-in", "err", err)
 	return refuse(http.StatusInternalServerError, "%v", err)
 }
 

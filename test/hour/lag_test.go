@@ -219,7 +219,7 @@ func TestACloseThatReadsDoNotShowYet(t *testing.T) {
 func TestAHiddenPullRequestEnds(t *testing.T) {
 	lagging(t, "", func(w *world, r *standin.Repo) {
 		w.must(r.Push("mallory", "mallory:spam", r.Tip("main")))
-		r.HidePull(1, standin.Hidden)
+		r.HidePull(1)
 		n, err := r.OpenPull(standin.NewPull{Head: "mallory:spam", By: "mallory", Change: &standin.Change{Write: map[string]string{"a-rw/1": "x"}}})
 		w.must(err)
 		if n != 1 {
@@ -357,7 +357,7 @@ func TestWhatCannotBeConfirmedKeepsNoOther(t *testing.T) {
 		w.github.SetMergeability(standin.AtOnce)
 		const route = "/repos/{owner}/{repo}/pulls/{pull_number}"
 		mend := w.github.Fault(standin.Fault{Method: http.MethodGet, Path: route, Times: -1, Latency: 20 * time.Second, Status: http.StatusBadGateway})
-		r.HidePull(1, standin.Hidden)
+		r.HidePull(1)
 		w.proposeOne(r, "b-rw/1")
 		w.propose(r, 3)
 		stop := w.run()
