@@ -15,11 +15,9 @@ func listRules(c *call, r *Repo) (answer, error) {
 		if rules.Classic {
 			continue
 		}
-		for _, rule := range slices.Concat(rules.enforced(), rules.Other) {
-			o := object{"type": rule.Type, "ruleset_source_type": "Repository", "ruleset_source": r.String(), "ruleset_id": rules.id}
-			if rule.Parameters != nil {
-				o["parameters"] = rule.Parameters
-			}
+		for _, rule := range rules.all() {
+			o := rule.json()
+			o["ruleset_source_type"], o["ruleset_source"], o["ruleset_id"] = "Repository", r.String(), rules.id
 			list = append(list, o)
 		}
 	}
@@ -41,25 +39,25 @@ func getRuleset(c *call, r *Repo) (answer, error) {
 		default:
 			bypass = "always"
 		}
-		list := []object{}
-		for _, rule := range slices.Concat(p.rules.enforced(), p.rules.Other) {
-			o := object{"type": rule.Type}
-			if rule.Parameters != nil {
-				o["parameters"] = rule.Parameters
-			}
-			list = append(list, o)
-		}
 		return ok(object{
 			"id": p.rules.id, "name": p.rules.name, "target": "branch", "source_type": "Repository", "source": r.String(), "enforcement": "active",
 			"conditions":              object{"ref_name": object{"include": []string{"refs/heads/" + p.pattern}, "exclude": []string{}}},
-			"current_user_can_bypass": bypass, "rules": list,
+			"current_user_can_bypass": bypass, "rules": objects(p.rules.all(), Rule.json),
 		})
 	}
 	return answer{}, ErrNotFound
 }
 
-// enforced spells the rules that the stand-in enforces as the rules API does.
-func (rules Rules) enforced() []Rule {
+func (rule Rule) json() object {
+	o := object{"type": rule.Type}
+	if rule.Parameters != nil {
+		o["parameters"] = rule.Parameters
+	}
+	return o
+}
+
+// all spells the rules as the rules API does, those first that the stand-in enforces.
+func (rules Rules) all() []Rule {
 	var list []Rule
 	if rules.Restrict {
 		list = append(list, Rule{"update", object{"update_allows_fetch_and_merge": false}})
@@ -103,7 +101,7 @@ func (rules Rules) enforced() []Rule {
 			"required_status_checks": checks, "strict_required_status_checks_policy": rules.Strict, "do_not_enforce_on_create": false,
 		}})
 	}
-	return list
+	return append(list, rules.Other...)
 }
 
 func getBranch(c *call, r *Repo) (answer, error) {

@@ -39,7 +39,7 @@ func (b *branchRef) rules(a arguments) (*connection, error) {
 		if set.Classic {
 			continue
 		}
-		for _, rule := range slices.Concat(set.enforced(), set.Other) {
+		for _, rule := range set.all() {
 			// The rules API lists types that GraphQL has no word for. What GitHub gives in their place is not documented; here it is
 			// a node that is null.
 			var n *ruleNode

@@ -9,10 +9,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 )
 
-// MaxBody is the longest request or answer that is looked at; GitHub's own limit on a webhook is 25 MB.
-const MaxBody = 32 << 20
+// maxBody is the longest request or answer that is looked at; GitHub's own limit on a webhook is 25 MB.
+const maxBody = 32 << 20
 
 // Checker reports what does not conform to GitHub's descriptions. It is safe for concurrent use.
 type Checker struct {
@@ -110,16 +111,12 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	_ = answer.Body.Close()
 	answer.Body = io.NopCloser(bytes.NewReader(got))
 	if err != nil { // cut off: a fault that the client has to see, not an answer to judge
-		answer.Body = io.NopCloser(io.MultiReader(bytes.NewReader(got), failing{err}))
+		answer.Body = io.NopCloser(io.MultiReader(bytes.NewReader(got), iotest.ErrReader(err)))
 		return answer, nil
 	}
 	t.c.check(conversation{request: r, sent: sent, status: answer.StatusCode, header: answer.Header, got: got})
 	return answer, nil
 }
-
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // conversation is one request with its answer.
 type conversation struct {
@@ -167,9 +164,9 @@ func readAll(body io.ReadCloser) ([]byte, error) {
 	if body == nil {
 		return nil, nil
 	}
-	data, err := io.ReadAll(io.LimitReader(body, MaxBody+1))
-	if err == nil && len(data) > MaxBody {
-		err = fmt.Errorf("body longer than %d bytes", MaxBody)
+	data, err := io.ReadAll(io.LimitReader(body, maxBody+1))
+	if err == nil && len(data) > maxBody {
+		err = fmt.Errorf("body longer than %d bytes", maxBody)
 	}
 	return data, err
 }

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 // recorder is a testing.TB that keeps what is reported.
@@ -135,7 +136,7 @@ func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
 type cut struct{}
 
 func (cut) RoundTrip(r *http.Request) (*http.Response, error) {
-	body := io.MultiReader(bytes.NewReader([]byte(`{"ref`)), failing{io.ErrUnexpectedEOF})
+	body := io.MultiReader(bytes.NewReader([]byte(`{"ref`)), iotest.ErrReader(io.ErrUnexpectedEOF))
 	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(body), Request: r}, nil
 }
 

@@ -159,5 +159,5 @@ func unzip(data []byte) (text []byte, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	return io.ReadAll(io.LimitReader(r, MaxBody))
+	return io.ReadAll(io.LimitReader(r, maxBody))
 }
