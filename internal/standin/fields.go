@@ -187,7 +187,7 @@ var fileFields = map[string]resolver{
 }
 
 var patchStatus = map[string]string{
-	"added": "ADDED", "removed": "DELETED", "modified": "MODIFIED", "renamed": "RENAMED", "copied": "COPIED", "changed": "CHANGED",
+	"added": "ADDED", "removed": "DELETED", "modified": "MODIFIED", "renamed": "RENAMED", "changed": "CHANGED",
 }
 
 // kindOf is the type of an object where the schema leaves that open.

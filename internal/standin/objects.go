@@ -180,7 +180,7 @@ func (d *gitDir) diff(from, to string) ([]fileChange, error) {
 	})
 }
 
-var changeWords = map[byte]string{'A': "added", 'D': "removed", 'M': "modified", 'R': "renamed", 'C': "copied", 'T': "changed"}
+var changeWords = map[byte]string{'A': "added", 'D': "removed", 'M': "modified", 'R': "renamed", 'T': "changed"}
 
 // parseDiff reads ":MODE MODE SHA SHA S", PATH and of a rename NEWPATH, a zero byte after each.
 func parseDiff(out string) ([]fileChange, error) {
@@ -196,7 +196,7 @@ func parseDiff(out string) ([]fileChange, error) {
 		switch f.status {
 		case "removed":
 			f.blob = parts[2]
-		case "renamed", "copied":
+		case "renamed":
 			f.old, f.path = f.path, fields[0]
 			fields = fields[1:]
 		}
