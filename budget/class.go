@@ -14,9 +14,7 @@ const (
 	Resync Class = iota - 1
 	// Event is for what somebody did, and for a context without a class.
 	Event
-	// Doubt is for a look at what stands green until its window closes, and may have to be taken back before.
-	Doubt
-	// Opening is for what an opening needs: its looks, its merges and its moves.
+	// Opening is for what an opening needs (its looks, its merges and its moves), and for a look at what stands green and may have to be taken back.
 	Opening
 	// Debt is for a success that must be taken back, and for the rest of a unit that has begun. It waits for nothing but what GitHub
 	// would refuse.
@@ -44,7 +42,7 @@ func (c Class) pace() float64 {
 		return 1
 	case Opening:
 		return 0.95
-	case Event, Doubt:
+	case Event:
 		return 0.8
 	default:
 		return 0.5
@@ -60,8 +58,6 @@ func (c Class) reserve(limit int) int {
 	switch c {
 	case Debt, Opening:
 		return 0
-	case Doubt:
-		return EventReserve(limit) / 2
 	case Event:
 		return EventReserve(limit)
 	default:

@@ -18,15 +18,16 @@ import (
 // class is what a look at a repository would be for. What opens has its share of the reserve, and then waits as events do.
 func (e *entry) class(now instant) budget.Class {
 	switch {
-	case e.opens(now) && !e.overdrawn():
+	case e.draws(now) && !e.overdrawn():
 		return budget.Opening
 	case e.idle(now):
 		return budget.Resync
-	case e.doubt() <= now.Tick && !e.overdrawn():
-		return budget.Doubt
 	}
 	return budget.Event
 }
+
+// draws reports whether a look may have some of the reserve.
+func (e *entry) draws(now instant) bool { return e.opens(now) || e.doubt() <= now.Tick }
 
 // opens reports whether a look is due that may open something. Until GitHub takes its merges, an event there is an event.
 func (e *entry) opens(now instant) bool {
@@ -60,7 +61,7 @@ func (e *entry) wanted(now instant) bool {
 }
 
 // may reports whether the hour lets all of a repository be looked at.
-func (e *entry) may(now instant) bool { return e.class(now) >= budget.Doubt || e.affordable(now) }
+func (e *entry) may(now instant) bool { return e.class(now) == budget.Opening || e.affordable(now) }
 
 // mayNow is the class of the look that a repository may have now; false: none. What is read again for what is about to be written belongs to
 // that, and asks no share.
@@ -181,7 +182,7 @@ func (k *look) scheduleForeseen(limit *forge.Error, now instant) {
 		}
 		ln.purses[of].refused = max(ln.purses[of].refused, again)
 	}
-	if e.began < budget.Doubt {
+	if e.began != budget.Opening {
 		e.eventAt = min(e.eventAt, e.event)
 		e.due = min(e.due, e.doubt())
 	}

@@ -56,7 +56,7 @@ func (e *entry) lags(now instant) lag {
 		return lag{}
 	case e.line.limited > now.Tick:
 		return lag{now.Wall.Add(-waits), e.line.why, wordLimited}
-	case !e.affordable(now) && e.class(now) < budget.Doubt:
+	case !e.affordable(now) && e.class(now) != budget.Opening:
 		return lag{now.Wall.Add(-waits), wordApart, wordApart}
 	}
 	return lag{now.Wall.Add(-waits), wordTurn, wordTurn}

@@ -283,7 +283,7 @@ func (l *Loop) Poke(repo plan.Repo, hint Hint, named plan.Mention) {
 		l.queue.note(e, named, now.Tick)
 	}
 	// Else it wakes in time by itself. What waits has no alarm, but its first event, or a later one, may make it more than that.
-	if l.queue.first() < before || e.state == ready && (silent || e.class(now) >= budget.Doubt) {
+	if l.queue.first() < before || e.state == ready && (silent || e.class(now) == budget.Opening) {
 		l.wakeUp()
 	}
 }

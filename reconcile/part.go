@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
@@ -24,7 +23,7 @@ func (k *look) wholeAsk() forge.Ask {
 	defer k.loop.mu.Unlock()
 	e := k.entry
 	ask := forge.Ask{Rules: k.rules, Rulesets: k.rules && e.bases != nil, Merged: e.merged[:min(len(e.merged), forge.MaxPulls)]}
-	ask.Full = e.attention.full(k.loop.now().Wall, k.rules || e.events.whole > e.answered || e.began == budget.Opening)
+	ask.Full = e.attention.full(k.loop.now().Wall, k.rules || e.events.whole > e.answered || e.opening)
 	for _, a := range e.events.arrivals {
 		ask.Full = append(ask.Full, a.pull)
 	}

@@ -101,7 +101,7 @@ func (p *purse) mayTell(now tick) (many int, again tick) {
 // drawing is how many wait that may have some of the reserve and had none in this hour.
 func (ln *line) drawing(of account, now instant) (n int) {
 	for _, e := range ln.ready {
-		if (e.opens(now) || e.doubt() <= now.Tick) && e.drawnOf(of) == 0 {
+		if e.draws(now) && e.drawnOf(of) == 0 {
 			n++
 		}
 	}
@@ -187,7 +187,7 @@ func (e *entry) pay(of account, spent float64) {
 	p := &e.line.purses[of]
 	switch {
 	case p.Each == 0:
-	case e.began >= budget.Doubt:
+	case e.began == budget.Opening:
 		had := e.drawnOf(of)
 		e.drawn[of], e.drawnIn[of] = had+spent, p.renewed
 		if had == 0 && spent > 0 {

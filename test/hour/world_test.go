@@ -372,7 +372,7 @@ func (w *world) requests() int {
 // causeOf is what a request was sent for, and what it asks.
 func causeOf(r *http.Request) string {
 	class := map[budget.Class]string{
-		budget.Resync: "resync", budget.Event: "event", budget.Doubt: "doubt", budget.Opening: "opening", budget.Debt: "debt",
+		budget.Resync: "resync", budget.Event: "event", budget.Opening: "opening", budget.Debt: "debt",
 	}[budget.ClassOf(r.Context())]
 	words := strings.Split(strings.Trim(strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/api"), "/v3"), "/"), "/")
 	if words[0] == "repos" && len(words) > 3 {
