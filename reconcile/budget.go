@@ -18,16 +18,13 @@ import (
 // class is what a look at a repository would be for. What opens has its share of the reserve, and then waits as events do.
 func (e *entry) class(now instant) budget.Class {
 	switch {
-	case e.draws(now) && !e.overdrawn():
+	case (e.opens(now) || e.doubt() <= now.Tick) && !e.overdrawn():
 		return budget.Opening
 	case e.idle(now):
 		return budget.Resync
 	}
 	return budget.Event
 }
-
-// draws reports whether a look may have some of the reserve.
-func (e *entry) draws(now instant) bool { return e.opens(now) || e.doubt() <= now.Tick }
 
 // opens reports whether a look is due that may open something. Until GitHub takes its merges, an event there is an event.
 func (e *entry) opens(now instant) bool {

@@ -134,7 +134,7 @@ func (k *look) settle(ctx context.Context) {
 func (k *look) opened(now instant) {
 	e := k.entry
 	e.urgent, k.whole = k.unfinished(), plan.Snapshot{}
-	if e.outcome.merged || e.echo || e.outcome.again && !k.fruitless() {
+	if e.outcome.merged || e.outcome.again && !k.fruitless() {
 		e.due = min(e.due, now.Tick+echoWait)
 	}
 	k.scheduleWishes(now)

@@ -340,7 +340,7 @@ func (k *look) firstDue(wanted int) time.Time {
 
 // due is when the repository is to be looked at again if this process should not live to see it. The caller holds the lock.
 func (k *look) due(now time.Time) time.Time {
-	if k.entry.outcome.wantsLook() || k.entry.echo || k.entry.bounds.Older() {
+	if k.entry.outcome.wantsLook() || k.entry.bounds.Older() {
 		return now
 	}
 	due := now.Add(k.loop.resync)

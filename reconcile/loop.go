@@ -273,9 +273,10 @@ func (l *Loop) Poke(repo plan.Repo, hint Hint, named plan.Mention) {
 	}
 	switch hint {
 	case WriteEcho:
-		e.echo = true // looked at once all is done that opens something now
-		if opens, _, running := l.table.Wanted(e.repo); opens+running == 0 {
+		if opens, _, running := l.table.Wanted(e.repo); opens+running == 0 || e.state == looking {
 			l.queue.soon(e, now.Tick+echoWait)
+		} else { // looked at once all is done that opens something now
+			e.outcome.merged = true
 		}
 	case Reported:
 		l.queue.hear(e, now.Tick)

@@ -109,7 +109,6 @@ type carried struct {
 	merged  []int // by us, since a look asked what became of them
 	kept    int64 // the number of the look that is the last in the store; guarded by keeping
 	keeping sync.Mutex
-	echo    bool // one came of a write of ours, and no look began since
 }
 
 // known is what events and observations have said.
@@ -396,7 +395,7 @@ func (q *queue) begin(e *entry, now instant) {
 		e.began, e.opening, e.event = budget.Opening, true, never // the other reasons stay
 		return
 	}
-	e.part, e.echo, e.start, e.began, e.opening = nil, false, now.Tick, class, opens
+	e.part, e.start, e.began, e.opening = nil, now.Tick, class, opens
 	for of := range e.taken {
 		e.taken[of] = e.price(account(of))
 		e.pay(account(of), e.taken[of])

@@ -64,7 +64,7 @@ func (l *Loop) share(ln *line, telling int, now instant) {
 		}
 		p.Give(some)
 		budget.Pool(some, all)
-		p.share = float64(budget.EventReserve(x.Limit)) / float64(max(1, p.drawers+ln.drawing(of, now)))
+		p.share = float64(budget.EventReserve(x.Limit)) / float64(max(1, p.drawers))
 	}
 }
 
@@ -96,16 +96,6 @@ func (p *purse) mayTell(now tick) (many int, again tick) {
 		return 0, p.renewed
 	}
 	return 0, now + max(time.Millisecond, time.Duration((1-p.tells)*min(p.Each, time.Hour.Seconds())*float64(time.Second)))
-}
-
-// drawing is how many wait that may have some of the reserve and had none in this hour.
-func (ln *line) drawing(of account, now instant) (n int) {
-	for _, e := range ln.ready {
-		if e.draws(now) && e.drawnOf(of) == 0 {
-			n++
-		}
-	}
-	return n
 }
 
 // waiting is those of a line among whom is shared out: those that wait for events, else all.
