@@ -27,15 +27,16 @@ func (l *Loop) discoverAll(ctx context.Context) {
 			pause, err = l.discoverOnce(ctx)
 			return err
 		})
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return
-		case err == nil:
+		}
+		l.listed(ctx, err)
+		var some *forge.PartialListError // not on one bad installation's account are all others left alone
+		if err == nil || errors.As(err, &some) {
 			fails = 0
-		default:
+		} else {
 			fails++
 			pause = l.listPause(err, fails)
-			l.logList(ctx, err)
 		}
 		l.awaitList(ctx, pause, fails)
 	}
@@ -118,25 +119,21 @@ func (l *Loop) recallAll(ctx context.Context) error {
 	return nil
 }
 
-// discoverOnce reads GitHub's list, and gives the pause until the next.
+// discoverOnce reads GitHub's list, and gives the pause until the next, also with a [forge.PartialListError].
 func (l *Loop) discoverOnce(ctx context.Context) (time.Duration, error) {
 	bounded, cancel := context.WithTimeout(ctx, discoverMost)
 	defer cancel()
 	began := l.now()
 	repos, err := l.forge.Repositories(bounded)
-	l.listed(err)
-	var some *forge.PartialListError // not on one bad installation's account are all others left alone
-	if errors.As(err, &some) {
-		l.logList(ctx, err)
-		err = nil
-	}
+	var some *forge.PartialListError
+	partial := errors.As(err, &some)
 	if fresh := l.unknown(repos); len(fresh) > 0 {
 		if err := l.stored(l.store.Know(ctx, fresh, began.Wall)); err != nil {
 			return 0, err
 		}
 	}
 	l.adoptList(repos)
-	if err != nil {
+	if err != nil && !partial {
 		return 0, err // it ended early: it says nothing of those that it lacks
 	}
 	for _, r := range l.unlisted(repos, some, began.Tick) {
@@ -144,17 +141,14 @@ func (l *Loop) discoverOnce(ctx context.Context) (time.Duration, error) {
 			return 0, err
 		}
 	}
-	if some == nil {
-		l.logList(ctx, nil)
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.health.started {
 		l.health.started = true
 		l.log.Info("started", "repositories", len(repos))
 	}
-	if some != nil {
-		return listInterval(listAgain, len(repos)), nil
+	if partial {
+		return listInterval(listAgain, len(repos)), err
 	}
 	return listInterval(l.resync, len(repos)), nil
 }
@@ -165,8 +159,16 @@ func listInterval(least time.Duration, n int) time.Duration {
 	return jitter(max(least, time.Duration(pages)*time.Hour*listShare/DefaultBudget))
 }
 
-// listed notes how the list of repositories went, and what is wrong for everybody.
-func (l *Loop) listed(err error) {
+// listed notes how the list of repositories went, and what is wrong for everybody. It is logged when that is another thing than the last time.
+func (l *Loop) listed(ctx context.Context, err error) {
+	level, says, key := slog.LevelError, cmp.Or(setupOf(err), wordUnlisted), string(kindOf(err))
+	var some *forge.PartialListError
+	if errors.As(err, &some) {
+		says, key = wordSomeUnlisted, fmt.Sprint(some.Installations)
+	}
+	if limit := limitOf(err); limit != nil && limit.Foreseen {
+		level = slog.LevelInfo // it is our own doing, and passes
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.health.setup = setupOf(err)
@@ -176,37 +178,18 @@ func (l *Loop) listed(err error) {
 	if l.health.started && kindOf(err) == forge.Transient {
 		l.health.setup = "" // it worked before, and what is due may be done as soon as GitHub answers: that is a lag
 	}
-	if err == nil {
-		l.health.list = lag{}
+	before := l.health.logged
+	if l.health.logged = says + key; err == nil {
+		l.health.list, l.health.logged = lag{}, ""
+		if before != "" {
+			l.log.Info(wordListed)
+		}
 		return
 	}
 	l.health.list.add(l.now().Wall, err)
-}
-
-// logList logs how the list of repositories went, when that is another thing than the last time.
-func (l *Loop) logList(ctx context.Context, err error) {
-	level, says, key := slog.LevelError, cmp.Or(setupOf(err), wordUnlisted), string(kindOf(err))
-	var some *forge.PartialListError
-	if errors.As(err, &some) {
-		says, key = wordSomeUnlisted, fmt.Sprint(some.Installations)
+	if l.health.logged != before {
+		l.log.Log(ctx, level, says, "error", err)
 	}
-	if limit := limitOf(err); limit != nil && limit.Foreseen {
-		level = slog.LevelInfo // it is our own doing, and passes
-	}
-	if key = says + key; err == nil {
-		level, says, key = slog.LevelInfo, wordListed, ""
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if key == l.health.logged {
-		return
-	}
-	l.health.logged = key
-	if err == nil {
-		l.log.Log(ctx, level, says)
-		return
-	}
-	l.log.Log(ctx, level, says, "error", err)
 }
 
 // unknown gives those of a list that the store is to be told of: new ones, and ones whose names changed.

@@ -98,8 +98,8 @@ func TestWhatIsWrongForEverybodyIsSaidOnce(t *testing.T) {
 level=ERROR msg="no GitHub API at URL" error="refused: 404 Not Found"
 level=ERROR msg="GitHub rejects the App" error="unauthorized: no"
 level=ERROR msg="no answer from GitHub at URL" error="temporary error: dial tcp 10.0.0.7:443"
-level=INFO msg="repositories are listed again"
 level=INFO msg=started repositories=1
+level=INFO msg="repositories are listed again"
 level=ERROR msg="no answer from GitHub at URL" error="temporary error: dial tcp 10.0.0.7:443"
 `
 		if got := log.String(); got != want {
