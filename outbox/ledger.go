@@ -233,14 +233,24 @@ func (l *Ledger) EndNumbers(repo plan.Repo, numbers []int64) {
 	}
 }
 
-// CallIn makes a debt due at once: its payment failed when it was tried in passing, so it comes before all that decisions call in.
-func (l *Ledger) CallIn(at Place, now clock.Instant) {
+// CallIn makes a debt due at once, and begins its payment: what its success was for came to nothing. If that fails it comes before all that decisions
+// call in. Where nothing is owed this debt is; nil: it is being paid.
+func (l *Ledger) CallIn(repo plan.Repo, d plan.Debt, now clock.Instant) *Row {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if o := l.debts[at]; o != nil && !o.busy && (o.Ends.IsZero() || now.Wall.Before(o.Ends)) {
-		o.Debt, o.ends, o.own = o.CalledIn(now.Wall), now.Tick, now.Tick
-		l.put(at, o)
+	at := PlaceOf(repo, d.SHA, d.Context)
+	o := l.debts[at]
+	switch {
+	case o == nil:
+		o = &Row{Debt: d, Repo: repo, ends: clock.Never}
+	case o.busy:
+		return nil
 	}
+	if o.Description = d.Description; !o.due(now) {
+		o.Debt, o.ends, o.own = o.CalledIn(now.Wall), now.Tick, now.Tick
+	}
+	l.put(at, o)
+	return l.begin(o)
 }
 
 // Seen lists the debts of a repository, and those of its installation's other repositories that an instant ends. Of those without an

@@ -155,8 +155,12 @@ func (u *unit) refusal(r plan.Refusal, err error) *plan.Refusal {
 func (u *unit) patiently(ctx context.Context, a plan.Action, write func(context.Context) error) error {
 	for try := 1; ; try++ {
 		err := write(ctx)
-		wait, short := u.shortLimit(err)
-		if !short || try == limitTries {
+		limit := limitOf(err)
+		if limit == nil || limit.Until.IsZero() || try == limitTries {
+			return err
+		}
+		wait := max(0, limit.Until.Sub(u.loop.now().Wall))
+		if wait > limitPatience {
 			return err
 		}
 		if !u.lasts(a.Pinned(), wait) {
@@ -167,14 +171,4 @@ func (u *unit) patiently(ctx context.Context, a plan.Action, write func(context.
 			return err
 		}
 	}
-}
-
-// shortLimit tells how long to wait for the end of a limit that is near.
-func (u *unit) shortLimit(err error) (time.Duration, bool) {
-	limit := limitOf(err)
-	if limit == nil || limit.Until.IsZero() {
-		return 0, false
-	}
-	wait := max(0, limit.Until.Sub(u.loop.now().Wall))
-	return wait, wait <= limitPatience
 }

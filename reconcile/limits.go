@@ -76,8 +76,6 @@ const (
 	// mergeShare is the part of an hour's requests that must be left before a merge is begun: a fiftieth. A merge takes three or four, and as
 	// many looks of the installation may be in the midst of one; what is left over takes green statuses back.
 	mergeShare = 50
-	// putBackMost is how long a success may take to be put back, limits of GitHub and second tries included.
-	putBackMost = 25 * time.Second
 	// limitPatience is the end of a limit that is waited for within a look, mostly our own pace: to look again would cost more.
 	limitPatience = 10 * time.Second
 	// limitTries is how often one write is begun anew after such a limit.

@@ -190,7 +190,7 @@ func (k *reading) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64
 		return plan.Snapshot{}, 0, fmt.Errorf("observe: %w", err)
 	}
 	memory.AddTo(&s)
-	k.sight.add(s)
+	k.sight = sightOf(s)
 	k.compare(bound.Read{Snapshot: s, Pulls: ask.Pulls, Known: known})
 	s.Debts, s.Others = own, others
 	s.Sharers, s.Lacking = k.loop.ledger.Share(k.repo, k.last)

@@ -10,6 +10,7 @@ import (
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
 )
 
 // merge does a merge as a unit: success, merge, and back to pending if it came to nothing. Once it has begun it ends with a merge or with
@@ -172,35 +173,24 @@ func (u *unit) unmerged(ctx context.Context, m plan.Merge, err error, green bool
 	return u.finish(ctx, act, err)
 }
 
-// putBack sets pending where our success stands or may stand. It has its own time: nothing green is left when the service
-// stops.
+// putBack sets pending where our success of a merge stands or may stand.
 func (u *unit) putBack(ctx context.Context, m plan.Merge, why string) {
-	ctx, cancel := lasting(ctx, putBackMost)
-	defer cancel()
-	u.revoke(ctx, m.SHA, plan.Status{Context: m.Context, State: plan.Pending, Description: shorten(because(m.Refused, why))})
+	d := m.Debt
+	d.SHA, d.Context, d.State = m.SHA, m.Context, plan.Pending
+	u.takeBack(ctx, d, because(m.Refused, why))
 }
 
-// revoke sets a pending status. If it fails, the debt is due: it is paid before anything else is written.
-func (u *unit) revoke(ctx context.Context, sha plan.SHA, s plan.Status) {
-	var err error
-	for _, again := range mergePauses {
-		if err = u.postBack(ctx, sha, s); err == nil {
-			return
-		}
-		if wait, short := u.shortLimit(err); short {
-			again = wait
-		} else if kindOf(err) != forge.Transient {
-			break
-		}
-		sleep(ctx, again)
+// takeBack pays the debt of a success of ours at once. If GitHub does not take that, it is the first to be paid. The service's stopping does not
+// interrupt it: nothing green is left then.
+func (u *unit) takeBack(ctx context.Context, d plan.Debt, why string) {
+	if _, paid := u.loop.ledger.WroteSince(outbox.PlaceOf(u.repo, d.SHA, d.Context), u.last.Tick); paid {
+		return
 	}
-	u.log.Warn("a green status could not be put back at once", "sha", sha, "error", err)
-	u.loop.ledger.CallIn(outbox.PlaceOf(u.repo, sha, s.Context), u.loop.now())
-	u.loop.payUp()
-	u.again()
-}
-
-// postBack sets a pending status. It waits for no other write.
-func (u *unit) postBack(ctx context.Context, sha plan.SHA, s plan.Status) error {
-	return u.post(ctx, &post{Status: s, sha: sha, statuses: -1, whatever: true})
+	d.Description = shorten(why)
+	if o := u.loop.ledger.CallIn(u.repo, d, u.loop.now()); o != nil {
+		u.loop.pay(ctx, o)
+	}
+	if at := (store.TallyKey{SHA: d.SHA, Context: d.Context}); u.counts[at] > 0 {
+		u.counts[at]++
+	}
 }

@@ -24,13 +24,7 @@ func (l *Loop) payAll(ctx context.Context) {
 	for ctx.Err() == nil {
 		due, nap := l.ledger.Next(l.now())
 		for _, o := range due {
-			l.looks.Go(func() {
-				if err := guard(func() error { l.pay(ctx, o); return nil }); err != nil {
-					l.ledger.Rested(o, l.now().Tick+payWaitMost, outbox.Debtor)
-					l.payUp()
-					l.log.Error("withdrawing a green status failed", debtArgs(o.Repo, o.Debt, "error", err)...)
-				}
-			})
+			l.looks.Go(func() { l.pay(ctx, o) })
 		}
 		timer.Reset(min(nap, napMost)) // the wall clock may jump
 		select {
@@ -63,9 +57,17 @@ func (l *Loop) payUp() {
 	}
 }
 
-// pay pays one debt: one status, unless it was paid, redeemed or replaced meanwhile.
+// pay pays one debt, of which the ledger began the payment.
 func (l *Loop) pay(ctx context.Context, o *outbox.Row) {
 	defer l.payUp()
+	if err := guard(func() error { l.payOnce(ctx, o); return nil }); err != nil {
+		l.ledger.Rested(o, l.now().Tick+payWaitMost, outbox.Debtor)
+		l.log.Error("withdrawing a green status failed", debtArgs(o.Repo, o.Debt, "error", err)...)
+	}
+}
+
+// payOnce is one status, unless the debt was paid, redeemed or replaced meanwhile.
+func (l *Loop) payOnce(ctx context.Context, o *outbox.Row) {
 	at := outbox.PlaceOf(o.Repo, o.SHA, o.Context)
 	done := l.ledger.Alone(at)
 	defer done()

@@ -21,7 +21,6 @@ type post struct {
 	debt     plan.Debt // of a success; none: it says nothing that could become untrue
 	statuses int       // that stand there already, as observed; negative: not known
 	tells    bool      // as of plan.SetStatus
-	whatever bool      // with any words: no need to if a payment took green back
 	lingers  bool      // a success that stands until its debt ends, and not for the moment of a merge or move
 
 	stands bool // or may: GitHub took it, or did not answer
@@ -50,7 +49,7 @@ func (u *unit) post(ctx context.Context, w *post) error {
 	if w.State == plan.Success && w.debt.SHA != "" {
 		return u.postSuccess(ctx, at, w)
 	}
-	if s, written := u.loop.ledger.WroteSince(at, u.last.Tick); written && (w.whatever || s == w.Status) {
+	if s, written := u.loop.ledger.WroteSince(at, u.last.Tick); written && s == w.Status {
 		return nil
 	}
 	if err := u.put(ctx, w); err != nil {

@@ -43,12 +43,9 @@ func (v *moving) setGreen(ctx context.Context, m plan.Move) error {
 	success := post{
 		Status: plan.Status{Context: plan.PromoteContextFor(m.Branch), State: plan.Success, Description: m.Says},
 		sha:    m.New, before: m.Before, statuses: m.Statuses,
-		debt: plan.Debt{
-			SHA: m.New, Context: plan.PromoteContextFor(m.Branch), For: plan.ForMove, Subject: plan.Subject{Base: m.Branch},
-			State: plan.Pending, Description: shorten(because(m.Withdrawn, wordUnmoved)),
-			Ends: plan.Soonest(m.Before, v.loop.now().Wall.Add(unitMost)),
-		},
+		debt: debtOf(m),
 	}
+	success.debt.Ends = plan.Soonest(m.Before, v.loop.now().Wall.Add(unitMost))
 	v.green[m.Branch] = m
 	err := v.patiently(ctx, pieceOf(m), func(ctx context.Context) error { return v.post(ctx, &success) })
 	if undone(err) {
@@ -57,18 +54,22 @@ func (v *moving) setGreen(ctx context.Context, m plan.Move) error {
 	return err
 }
 
+// debtOf is the debt of the success of a move, without its end.
+func debtOf(m plan.Move) plan.Debt {
+	return plan.Debt{
+		SHA: m.New, Context: plan.PromoteContextFor(m.Branch), For: plan.ForMove, Subject: plan.Subject{Base: m.Branch},
+		State: plan.Pending, Description: shorten(because(m.Withdrawn, wordUnmoved)),
+	}
+}
+
 // withdraw sets pending where a success of moves that came to nothing stands or may stand.
 func (v *moving) withdraw(ctx context.Context, moves []plan.Move, why string) {
-	ctx, cancel := lasting(ctx, putBackMost)
-	defer cancel()
 	for _, m := range moves {
 		if _, stands := v.green[m.Branch]; !stands {
 			continue
 		}
 		delete(v.green, m.Branch)
-		v.revoke(ctx, m.New, plan.Status{
-			Context: plan.PromoteContextFor(m.Branch), State: plan.Pending, Description: shorten(because(m.Withdrawn, why)),
-		})
+		v.takeBack(ctx, debtOf(m), because(m.Withdrawn, why))
 	}
 }
 

@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/sluicegate/sluice/plan"
@@ -118,20 +117,17 @@ type sight struct {
 	bases map[plan.Context]plan.Branch
 }
 
-// add takes in an observation. What an older one showed may void more, never less. Others that rest on the older one share what they know of it: it
-// is not changed.
-func (v *sight) add(s plan.Snapshot) {
-	heads, bases := make(map[plan.SHA][]plan.Mention, len(v.heads)+len(s.Pulls)), make(map[plan.Context]plan.Branch, len(v.bases)+len(s.Bases))
-	maps.Copy(heads, v.heads)
-	maps.Copy(bases, v.bases)
+// sightOf is an observation's.
+func sightOf(s plan.Snapshot) sight {
+	v := sight{s.Default, map[plan.SHA][]plan.Mention{}, map[plan.Context]plan.Branch{}}
 	for name := range s.Bases {
-		bases[plan.ContextFor(name)] = name
+		v.bases[plan.ContextFor(name)] = name
 	}
 	for _, p := range s.Pulls {
-		bases[plan.ContextFor(p.Base)] = p.Base
-		heads[p.Head] = append(slices.Clip(heads[p.Head]), plan.Mention{Pull: p.Number}, plan.Mention{Branch: p.Base}, plan.Mention{Branch: p.HeadRef})
+		v.bases[plan.ContextFor(p.Base)] = p.Base
+		v.heads[p.Head] = append(v.heads[p.Head], plan.Mention{Pull: p.Number}, plan.Mention{Branch: p.Base}, plan.Mention{Branch: p.HeadRef})
 	}
-	v.home, v.heads, v.bases = s.Default, heads, bases
+	return v
 }
 
 // scope is what a write rests on.

@@ -79,7 +79,7 @@ func TestWhatAnEventVoids(t *testing.T) {
 			e.events.add(plan.Mention{}) // before the look: it is answered
 			q.begin(e, at(1))
 			k := &look{reading: reading{loop: l, entry: e, repo: e.repo, seen: e.events.count}}
-			k.sight.add(s)
+			k.sight = sightOf(s)
 			for name, a := range acts {
 				if k.void(scopeOf(a)) {
 					t.Errorf("%s is void before any event", name)
@@ -188,7 +188,7 @@ func TestAnArrivalThatWasSeen(t *testing.T) {
 			for _, n := range c.during {
 				q.note(e, n, 2)
 			}
-			k.sight.add(s)
+			k.sight = sightOf(s)
 			k.observed(s)
 			for _, n := range c.after {
 				q.note(e, n, 3)
@@ -222,14 +222,14 @@ func TestAnArrivalAtWhatWasReadAgain(t *testing.T) {
 	l.queue.advance(now)
 	k := l.newLook(l.queue.next(now, nobodyWrites), now)
 	l.mu.Unlock()
-	k.sight.add(shows(x))
+	k.sight = sightOf(shows(x))
 	k.observed(shows(x))
 	l.Poke(e.repo, Changed, arrives(y))
 	k.seen, k.part = e.events.count, []int{1}
 	if _, _, err := k.readPart(t.Context(), shows(x), nil); err != nil {
 		t.Fatal(err)
 	}
-	k.sight.add(shows(y))
+	k.sight = sightOf(shows(y))
 	write := scopeOf(plan.SetStatus{Pin: plan.Pin{SHA: y}, Context: plan.ContextFor("main"), State: plan.Success})
 	if k.void(write) {
 		t.Error("void although nothing happened since it was read again")
