@@ -33,7 +33,7 @@
 //     at those pull requests alone, readPart). run does each (do) once permit says that it is still right.
 //  8. merge: giveGreen, post and postSuccess record the debt (owe; store: Owe) and write the success (put; forge: SetStatus). permit once more, then
 //     the merge (forge: Merge).
-//  9. mergeDone records the merge (store: Record) and deletes the branch; or unmerged puts the success back (putBack) and records why.
+//  9. mergeDone records the merge (store: Record) and deletes the branch; or unmerged pays the success's debt (takeBack) and records why.
 //     follow says how errors go on. The last write of a plan moves its due row on (settle), and asks for the next look (opened).
 //  10. A look that follows asks what became of the merge (forge: Ask.Merged), and ends the debt (plan: Redeemed, keepDebts).
 //
