@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/google/go-github/v60/github"
@@ -55,20 +56,18 @@ type rawClosure struct {
 
 // basesOfDebts are those bases of debts that this look reads, whoever else uses them: those that were read for that the longest ago.
 func (l *observation) basesOfDebts() []plan.Branch {
-	var names []string
+	var bases []plan.Branch
 	for _, d := range l.ask.Debts {
 		if d.For != plan.ForMove {
-			names = append(names, string(d.Subject.Base))
+			bases = append(bases, d.Subject.Base)
 		}
 	}
-	names = unique(names, len(names))
-	order := l.inTurn(partDebts, indices(names), func(i int) string { return names[i] })
-	var out []plan.Branch
-	for _, i := range order[:min(len(order), maxDebtBases)] {
-		l.hasTurn(partDebts, names[i])
-		out = append(out, plan.Branch(names[i]))
+	order := inTurn(l, partDebts, unique(bases, len(bases)), func(b plan.Branch) string { return string(b) })
+	order = order[:min(len(order), maxDebtBases)]
+	for _, b := range order {
+		l.hasTurn(partDebts, string(b))
 	}
-	return out
+	return order
 }
 
 // addClosed adds what became of pull requests with debts that are not among the open ones.
@@ -93,13 +92,12 @@ func (l *observation) addClosed(ctx context.Context, s *plan.Snapshot) error {
 			numbers = append(numbers, n)
 		}
 	}
-	order := l.inTurn(partClosed, indices(numbers), func(i int) string { return fmt.Sprint(numbers[i]) })
-	some := make([]int, min(len(order), maxClosed))
-	for n := range some {
-		some[n] = numbers[order[n]]
-		l.hasTurn(partClosed, fmt.Sprint(some[n]))
+	numbers = inTurn(l, partClosed, numbers, strconv.Itoa)
+	numbers = numbers[:min(len(numbers), maxClosed)]
+	for _, n := range numbers {
+		l.hasTurn(partClosed, strconv.Itoa(n))
 	}
-	l.readClosed(ctx, s, some)
+	l.readClosed(ctx, s, numbers)
 	return ctx.Err()
 }
 

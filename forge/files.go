@@ -51,7 +51,7 @@ func (l *observation) addFiles(ctx context.Context, s *plan.Snapshot) error {
 func (l *observation) listsInTurn(s *plan.Snapshot, read []int) []int {
 	var now []int
 	pages := 0
-	for _, i := range l.inTurn(partFiles, read, func(i int) string { return string(s.Pulls[i].Head) }) {
+	for _, i := range inTurn(l, partFiles, read, func(i int) string { return string(s.Pulls[i].Head) }) {
 		p := &s.Pulls[i]
 		if pages += (l.raws[p.Number].ChangedFiles + perPage - 1) / perPage; pages > maxListPages {
 			l.askAgain(l.f.now().Add(partFirst))

@@ -27,7 +27,7 @@ const (
 // head or base is gone nothing is said: it was dissolved. Nothing is said of one, either, that stands on another whose turn is later.
 func (l *observation) addGroups(ctx context.Context, s *plan.Snapshot) error {
 	all := slices.DeleteFunc(slices.Clone(l.ask.Groups), func(g plan.Group) bool { return !answerable(s, g.Base) })
-	order := l.inTurn(partGroup, indices(all), func(i int) string { return string(all[i].Head) })
+	order := inTurn(l, partGroup, indices(all), func(i int) string { return string(all[i].Head) })
 	order = order[:min(len(order), maxGroupsRead)]
 	if err := l.readGroupHeads(ctx, all, order); err != nil {
 		return err

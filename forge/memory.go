@@ -1,7 +1,6 @@
 package forge
 
 import (
-	"container/heap"
 	"container/list"
 	"reflect"
 	"sync"
@@ -143,7 +142,6 @@ type quota struct {
 	share   int // and of one repository
 	sum     int
 	tenants map[repoKey]*tenant
-	order   tenantHeap // who holds the most first
 }
 
 // tenant is what one repository holds.
@@ -152,7 +150,6 @@ type tenant struct {
 	sum     int
 	entries *list.List // of held, the last used first
 	at      map[any]*list.Element
-	place   int // in the heap
 }
 
 // held is one value, under an entryKey.
@@ -175,7 +172,6 @@ func (q *quota) put(repo repoKey, h held) {
 	if t == nil {
 		t = &tenant{repo: repo, entries: list.New(), at: map[any]*list.Element{}}
 		q.tenants[repo] = t
-		heap.Push(&q.order, t)
 	}
 	t.at[h.key] = t.entries.PushFront(h)
 	q.charge(t, h.bytes)
@@ -183,8 +179,18 @@ func (q *quota) put(repo repoKey, h held) {
 		q.evict(t)
 	}
 	for q.sum > q.most {
-		q.evict(q.order[0])
+		q.evict(q.largest())
 	}
+}
+
+// largest is who holds the most.
+func (q *quota) largest() (of *tenant) {
+	for _, t := range q.tenants {
+		if of == nil || t.sum > of.sum {
+			of = t
+		}
+	}
+	return of
 }
 
 // drop forgets an entry, if it is there.
@@ -201,7 +207,6 @@ func (q *quota) evict(t *tenant) {
 	delete(t.at, h.key)
 	q.charge(t, -h.bytes)
 	if t.entries.Len() == 0 {
-		heap.Remove(&q.order, t.place)
 		delete(q.tenants, t.repo)
 	}
 }
@@ -210,30 +215,4 @@ func (q *quota) evict(t *tenant) {
 func (q *quota) charge(t *tenant, bytes int) {
 	t.sum += bytes
 	q.sum += bytes
-	heap.Fix(&q.order, t.place)
-}
-
-// tenantHeap has the tenant that holds the most first.
-type tenantHeap []*tenant
-
-func (h tenantHeap) Len() int           { return len(h) }
-func (h tenantHeap) Less(i, j int) bool { return h[i].sum > h[j].sum }
-func (h tenantHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].place, h[j].place = i, j
-}
-
-// Push is for package heap.
-func (h *tenantHeap) Push(t any) {
-	t.(*tenant).place = len(*h)
-	*h = append(*h, t.(*tenant))
-}
-
-// Pop is for package heap.
-func (h *tenantHeap) Pop() any {
-	last := len(*h) - 1
-	t := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	return t
 }

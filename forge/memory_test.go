@@ -65,7 +65,7 @@ func TestMemory(t *testing.T) {
 	for i := range 6 {
 		numbered.forget(a, i)
 	}
-	if q.sum != 0 || len(q.tenants) != 0 || len(q.order) != 0 {
+	if q.sum != 0 || len(q.tenants) != 0 {
 		t.Errorf("%d bytes, %d tenants are left", q.sum, len(q.tenants))
 	}
 }
@@ -122,7 +122,7 @@ func TestQuotaKeepsCount(t *testing.T) {
 func (q *quota) count(t *testing.T) {
 	t.Helper()
 	all := 0
-	for i, tenant := range q.order {
+	for repo, tenant := range q.tenants {
 		sum := 0
 		for key, e := range tenant.at {
 			h := e.Value.(held)
@@ -131,13 +131,12 @@ func (q *quota) count(t *testing.T) {
 			}
 			sum += h.bytes
 		}
-		if tenant.place != i || tenant.sum != sum || tenant.sum > q.share || q.tenants[tenant.repo] != tenant || len(tenant.at) != tenant.entries.Len() || sum == 0 ||
-			i > 0 && tenant.sum > q.order[(i-1)/2].sum {
+		if tenant.sum != sum || tenant.sum > q.share || tenant.repo != repo || len(tenant.at) != tenant.entries.Len() || sum == 0 {
 			t.Fatalf("%s holds %d of %d, counted as %d", tenant.repo.name, sum, q.share, tenant.sum)
 		}
 		all += sum
 	}
-	if all != q.sum || all > q.most || len(q.order) != len(q.tenants) {
+	if all != q.sum || all > q.most {
 		t.Fatalf("%d bytes of %d, counted as %d", all, q.most, q.sum)
 	}
 }

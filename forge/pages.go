@@ -169,12 +169,8 @@ func (l *observation) readPages(ctx context.Context) error {
 
 // firstGroups are the merge groups that are asked for with the first page: those that were read the longest ago, or never.
 func (l *observation) firstGroups() []plan.Group {
-	var first []plan.Group
-	order := l.inTurn(partGroup, indices(l.ask.Groups), func(i int) string { return string(l.ask.Groups[i].Head) })
-	for _, i := range order[:min(len(order), maxGroups)] {
-		first = append(first, l.ask.Groups[i])
-	}
-	return first
+	order := inTurn(l, partGroup, l.ask.Groups, func(g plan.Group) string { return string(g.Head) })
+	return order[:min(len(order), maxGroups)]
 }
 
 // knownBases are the bases to ask for beforehand: those that windowed branches follow, those of the last look and of the groups.

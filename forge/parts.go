@@ -156,13 +156,13 @@ func (l *observation) eachPull(ctx context.Context, s *plan.Snapshot, some []int
 }
 
 // inTurn puts first what was asked about the longest ago, or never. Where a look asks only about so many of a list, each has its turn.
-func (l *observation) inTurn(kind partKind, some []int, name func(int) string) []int {
-	last := make(map[int]int64, len(some))
-	for _, i := range some {
-		last[i], _ = keptTurns.get(l.memory, l.key(kind, name(i)))
+func inTurn[T any](l *observation, kind partKind, some []T, name func(T) string) []T {
+	last := make(map[string]int64, len(some))
+	for _, one := range some {
+		last[name(one)], _ = keptTurns.get(l.memory, l.key(kind, name(one)))
 	}
 	some = slices.Clone(some)
-	slices.SortStableFunc(some, func(a, b int) int { return cmp.Compare(last[a], last[b]) })
+	slices.SortStableFunc(some, func(a, b T) int { return cmp.Compare(last[name(a)], last[name(b)]) })
 	return some
 }
 

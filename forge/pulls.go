@@ -130,7 +130,7 @@ func (l *observation) addMore(ctx context.Context, s *plan.Snapshot) error {
 			long = append(long, i)
 		}
 	}
-	long = l.inTurn(partReports, long, func(i int) string { return string(s.Pulls[i].Head) })
+	long = inTurn(l, partReports, long, func(i int) string { return string(s.Pulls[i].Head) })
 	turn := long[:min(len(long), maxLong)]
 	err := l.eachPull(ctx, s, turn, whatReports, func(ctx context.Context, p *plan.Pull) error {
 		l.hasTurn(partReports, string(p.Head))

@@ -70,7 +70,7 @@ func (l *observation) rulesOf(ctx context.Context, names []plan.Branch) (map[pla
 			read = append(read, i)
 		}
 	}
-	read = l.inTurn(partRules, read, func(i int) string { return string(names[i]) })
+	read = inTurn(l, partRules, read, func(i int) string { return string(names[i]) })
 	if home := l.once.DefaultBranchRef; home != nil {
 		slices.SortStableFunc(read, func(a, b int) int { return cmp.Compare(rank(names[a], home.Name), rank(names[b], home.Name)) })
 	}
