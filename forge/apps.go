@@ -2,7 +2,6 @@ package forge
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -28,11 +27,11 @@ func (f *Forge) Self(ctx context.Context) (plan.Login, error) {
 	if us != "" {
 		return us, nil
 	}
-	app, _, err := f.self.rest.Apps.Get(ctx, "")
-	if err != nil {
+	var app struct{ Slug string }
+	if err := f.self.get(ctx, "app", &app); err != nil {
 		return "", f.setup(wrap(ctx, "read the App", err))
 	}
-	us = plan.Login(trimBot(app.GetSlug()))
+	us = plan.Login(trimBot(app.Slug))
 	if us == "" { // fail closed: with no name of our own, everybody's status would be foreign or ours at random
 		return "", f.setup(wrap(ctx, "read the App", transient(wordEmpty, nil)))
 	}
@@ -55,8 +54,6 @@ func (f *Forge) Us() plan.Login {
 func (f *Forge) setup(err error) error {
 	var e *Error
 	var answer *github.ErrorResponse
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
 	if !errors.As(err, &e) {
 		return err // it was ended from outside
 	}
@@ -65,7 +62,7 @@ func (f *Forge) setup(err error) error {
 	switch {
 	case e.Kind == Unauthorized && !bare, says(e.Reason, phrasesUnknownApp):
 		e.Setup = setupKey
-	case bare, e.Kind == Gone, e.Reason == wordRedirect, e.Reason == wordEmpty, e.Reason == wordUnreadable, errors.As(err, &syntax), errors.As(err, &kind):
+	case bare, e.Kind == Gone, e.Reason == wordRedirect, e.Reason == wordEmpty, e.Reason == wordUnreadable:
 		e.Setup = fmt.Sprintf(setupNoAPI, at)
 	case errors.Is(err, errSilent):
 		e.Setup = fmt.Sprintf(setupSilent, at)
@@ -129,7 +126,8 @@ func (f *Forge) installations(ctx context.Context) ([]int64, error) {
 	var ids []int64
 	for next := 1; next <= maxInstallations; {
 		var page []*github.Installation
-		resp, err := f.self.getPage(ctx, fmt.Sprintf("app/installations?per_page=%d&page=%d", perPage, next), &page)
+		var err error
+		next, err = f.self.getPage(ctx, fmt.Sprintf("app/installations?per_page=%d&page=%d", perPage, next), &page)
 		if err == nil && (page == nil || slices.Contains(page, nil)) { // fail closed: a null is not a list without installations
 			err = transient(wordEmpty, nil)
 		}
@@ -141,10 +139,9 @@ func (f *Forge) installations(ctx context.Context) ([]int64, error) {
 				ids = append(ids, i.GetID())
 			}
 		}
-		if resp.NextPage == 0 {
-			return ids, nil
+		if next == 0 {
+			break
 		}
-		next = resp.NextPage
 	}
 	return ids, nil
 }
@@ -164,7 +161,8 @@ func (f *Forge) readRepositories(ctx context.Context, installation int64) ([]pla
 	seen := map[int64]bool{}
 	for next := 1; next <= maxRepositories; {
 		var page github.ListRepositories
-		resp, err := f.client(installation).getPage(ctx, fmt.Sprintf("installation/repositories?per_page=%d&page=%d", perPage, next), &page)
+		var err error
+		next, err = f.client(installation).getPage(ctx, fmt.Sprintf("installation/repositories?per_page=%d&page=%d", perPage, next), &page)
 		if err == nil && (page.Repositories == nil || slices.Contains(page.Repositories, nil)) {
 			err = transient(wordEmpty, nil) // an empty list would lack all of them
 		}
@@ -179,7 +177,7 @@ func (f *Forge) readRepositories(ctx context.Context, installation int64) ([]pla
 			}
 			seen[r.GetID()] = true
 		}
-		if next = resp.NextPage; next == 0 {
+		if next == 0 {
 			if len(seen) < page.GetTotalCount() {
 				return repos, transient(wordShortList, errShort)
 			}
@@ -194,11 +192,15 @@ func (f *Forge) Repository(ctx context.Context, owner, name string) (plan.Repo, 
 	if !isName(owner) || !isName(name) { // it would be another address of GitHub's
 		return plan.Repo{}, fmt.Errorf("find %q/%q: %w", owner, name, &Error{Kind: Gone, Reason: wordNotThere})
 	}
-	i, _, err := f.self.rest.Apps.FindRepositoryInstallation(ctx, owner, name)
+	var i struct{ ID int64 }
+	err := f.self.get(ctx, fmt.Sprintf("repos/%s/%s/installation", owner, name), &i)
+	if err == nil && i.ID == 0 {
+		err = transient(wordEmpty, nil)
+	}
 	if err != nil {
 		return plan.Repo{}, wrap(ctx, fmt.Sprintf("find %s/%s", owner, name), err)
 	}
-	return plan.Repo{Owner: owner, Name: name, Installation: i.GetID()}, nil
+	return plan.Repo{Owner: owner, Name: name, Installation: i.ID}, nil
 }
 
 // isName reports whether GitHub allows a text as the name of an account or repository.

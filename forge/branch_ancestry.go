@@ -2,9 +2,8 @@ package forge
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
-
-	"github.com/google/go-github/v60/github"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -202,12 +201,11 @@ func (t *tracker) compareTips(ctx context.Context, from, to plan.SHA, left *atom
 	if left.Add(-1) < 0 {
 		return ancestryUnknown, nil
 	}
-	c, _, err := t.c.rest.Repositories.CompareCommits(ctx, t.repo.Owner, t.repo.Name, string(from), string(to),
-		&github.ListOptions{Page: 2, PerPage: 1}) // the files come with the first page
+	c, err := t.compareAlone(ctx, from, to)
 	if err != nil {
-		return ancestryUnknown, wrap(ctx, "compare branch", err)
+		return ancestryUnknown, fmt.Errorf("compare branch: %w", err)
 	}
-	k := ancestry(c.GetStatus())
+	k := ancestry(c.Status)
 	if relationOf(k) == plan.RelationUnknown {
 		return ancestryUnknown, wrap(ctx, "compare branch", transient(wordNoAncestry, nil))
 	}

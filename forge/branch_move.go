@@ -217,8 +217,8 @@ func (a mutationAnswer) about(alias string) *graphError {
 	return &a.Errors[i]
 }
 
-// send sends so many mutations in one text, which GitHub carries out one after the other.
-func (c *client) send(ctx context.Context, mutations int, text string, variables map[string]any) (mutationAnswer, http.Header, error) {
+// sendMutations sends so many mutations in one text, which GitHub carries out one after the other.
+func (c *client) sendMutations(ctx context.Context, mutations int, text string, variables map[string]any) (mutationAnswer, http.Header, error) {
 	var a mutationAnswer
 	body, err := json.Marshal(map[string]any{"query": text, "variables": variables})
 	if err != nil {
@@ -237,7 +237,7 @@ func (c *client) send(ctx context.Context, mutations int, text string, variables
 // mutate sends a mutation with one input. It was done if GitHub gives its payload without any error. What was sent and not
 // answered may be done all the same: that is Transient.
 func (c *client) mutate(ctx context.Context, field, text string, input map[string]any) error {
-	a, header, err := c.send(ctx, 1, text, map[string]any{"input": input})
+	a, header, err := c.sendMutations(ctx, 1, text, map[string]any{"input": input})
 	if err != nil {
 		return fmt.Errorf("%s: %w", field, err)
 	}
@@ -257,7 +257,7 @@ func (c *client) mutateEach(ctx context.Context, id string, moves []plan.Move) (
 	for i := range moves {
 		variables[moveAlias(i)] = refUpdates(id, moves[i:i+1])
 	}
-	a, header, err := c.send(ctx, len(moves), moveEachMutation(len(moves)), variables)
+	a, header, err := c.sendMutations(ctx, len(moves), moveEachMutation(len(moves)), variables)
 	if err != nil {
 		return nil, err
 	}

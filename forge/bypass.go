@@ -137,7 +137,7 @@ func (l *observation) readBypass(ctx context.Context, id int64) error {
 		Name   string
 		Bypass string `json:"current_user_can_bypass"`
 	}
-	err := l.c.get(ctx, fmt.Sprintf("repos/%s/%s/rulesets/%d", l.repo.Owner, l.repo.Name, id), &set)
+	err := l.c.get(ctx, fmt.Sprintf("%s/rulesets/%d", pathOf(l.repo), id), &set)
 	if err == nil && set.ID != id {
 		err = transient(wordEmpty, nil)
 	}

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/google/go-github/v60/github"
-
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -162,20 +160,21 @@ func (q *query) addClosed(alias string, numbers []int) {
 func (f *Forge) CountStatuses(ctx context.Context, repo plan.Repo, sha plan.SHA, context plan.Context) (int, error) {
 	c := f.client(repo.Installation)
 	n := 0
-	for page := 1; page <= maxStatusPages; page++ {
-		list, resp, err := c.rest.Repositories.ListStatuses(ctx, repo.Owner, repo.Name, string(sha), &github.ListOptions{Page: page, PerPage: perPage})
-		if err != nil {
-			return 0, wrap(ctx, fmt.Sprintf("list statuses of %s on %s", repo, sha), err)
+	for page := 1; page <= maxStatusPages; {
+		var list []struct{ Context string }
+		next, err := c.getPage(ctx, fmt.Sprintf("%s/commits/%s/statuses?%s", pathOf(repo), escapePath(string(sha)), pageQuery(page)), &list)
+		if err == nil && list == nil { // fail closed: a null is not an empty list
+			err = transient(wordEmpty, nil)
 		}
-		if list == nil {
-			return 0, wrap(ctx, "list statuses", transient(wordEmpty, nil))
+		if err != nil {
+			return 0, fmt.Errorf("list statuses of %s on %s: %w", repo, sha, err)
 		}
 		for _, s := range list {
-			if context.Is(plan.Context(s.GetContext())) {
+			if context.Is(plan.Context(s.Context)) {
 				n++
 			}
 		}
-		if resp.NextPage == 0 {
+		if page = next; page == 0 {
 			return n, nil
 		}
 	}

@@ -42,7 +42,7 @@ func (c *client) pullState(ctx context.Context, repo plan.Repo, number int) (pla
 		Base      struct{ Ref string }
 		Labels    []struct{ Name string }
 	}
-	if err := c.get(ctx, fmt.Sprintf("repos/%s/%s/pulls/%d", repo.Owner, repo.Name, number), &p); err != nil {
+	if err := c.get(ctx, fmt.Sprintf("%s/pulls/%d", pathOf(repo), number), &p); err != nil {
 		return s, err
 	}
 	if p.Number != number || p.UpdatedAt.IsZero() {
@@ -60,7 +60,7 @@ func (c *client) pullState(ctx context.Context, repo plan.Repo, number int) (pla
 // tip is where a branch stands.
 func (c *client) tip(ctx context.Context, repo plan.Repo, b plan.Branch) (plan.SHA, error) {
 	var r struct{ Object struct{ SHA string } }
-	if err := c.get(ctx, fmt.Sprintf("repos/%s/%s/git/ref/heads/%s", repo.Owner, repo.Name, escapePath(string(b))), &r); err != nil {
+	if err := c.get(ctx, pathOf(repo)+"/git/ref/heads/"+escapePath(string(b)), &r); err != nil {
 		return "", err
 	}
 	if !fullSHA.MatchString(r.Object.SHA) {

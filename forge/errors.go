@@ -42,6 +42,7 @@ type Error struct {
 	// Setup says, where nothing works for anybody, what is wrong with the address of GitHub, the way to it or the App's key: in words of our
 	// own, without GitHub's; "": nothing of that.
 	Setup    string
+	Code     int    // of the answer; 0: none, or its code says nothing
 	Request  string // GitHub's id of the request, for its support; "": there was no answer
 	Foreseen bool   // Limited: sluice keeps a limit of GitHub's, and asked GitHub nothing; for what is more urgent there may be room
 	Requests bool   // Foreseen: it is one on requests beside GraphQL; else on its points
@@ -124,10 +125,6 @@ func judge(err error) *Error {
 	if errors.As(err, &answer) && answer.Response != nil {
 		return answered(answer.Response.StatusCode, answer.Message, err).from(answer.Response.Header)
 	}
-	var limited *github.RateLimitError
-	if errors.As(err, &limited) { // not reached while the gate takes the headers off; kept so that it can never be a refusal
-		return &Error{Kind: Limited, Until: limited.Rate.Reset.Time, Reason: wordLimit, Err: err}
-	}
 	if errors.Is(err, errTooLong) {
 		return transient(wordTooLong, errHeavy)
 	}
@@ -161,5 +158,5 @@ func answered(code int, message string, err error) *Error {
 	if code == http.StatusBadGateway || code == http.StatusGatewayTimeout {
 		err = errors.Join(err, errHeavy)
 	}
-	return &Error{Kind: kind, Reason: reason, Err: err}
+	return &Error{Kind: kind, Reason: reason, Code: code, Err: err}
 }

@@ -2,10 +2,9 @@ package forge
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"slices"
-
-	"github.com/google/go-github/v60/github"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -186,13 +185,13 @@ func renamesWithoutOld(files []plan.File) bool {
 func (l *observation) readList(ctx context.Context, p *plan.Pull, raw *rawPull) error {
 	var list []plan.File
 	bytes := 0
-	opts := &github.ListOptions{PerPage: perPage, Page: 1}
-	for range maxListed / perPage {
-		page, resp, err := l.c.rest.PullRequests.ListFiles(ctx, l.repo.Owner, l.repo.Name, p.Number, opts)
-		if err != nil {
-			return wrap(ctx, "list files", err)
+	for page := 1; page > 0 && page <= maxListed/perPage; {
+		var some []restChange
+		var err error
+		if page, err = l.c.getPage(ctx, l.pageURL(page, "pulls/%d/files", p.Number), &some); err != nil {
+			return fmt.Errorf("list files: %w", err)
 		}
-		files, ok := restFiles(page, p.Head)
+		files, ok := restFiles(some, p.Head)
 		list = append(list, files...)
 		bytes += listBytes(files)
 		switch {
@@ -202,12 +201,8 @@ func (l *observation) readList(ctx context.Context, p *plan.Pull, raw *rawPull) 
 			l.tooLong(p)
 			return nil
 		}
-		if resp.NextPage == 0 {
-			break
-		}
-		opts.Page = resp.NextPage
 	}
-	if len(list) == 0 { // go-github takes an empty body for an empty list
+	if len(list) == 0 { // fail closed: it is read because there are some
 		return wrap(ctx, "list files", transient(wordEmpty, nil))
 	}
 	if !fits(list, p.Files, raw.ChangedFiles) {
@@ -234,16 +229,16 @@ func (l *observation) keepList(ctx context.Context, p *plan.Pull) {
 }
 
 // restFiles are files as REST lists them; false if one cannot be taken.
-func restFiles(page []*github.CommitFile, head plan.SHA) ([]plan.File, bool) {
+func restFiles(page []restChange, head plan.SHA) ([]plan.File, bool) {
 	files := make([]plan.File, 0, len(page))
 	for _, f := range page {
-		kind, ok := changesREST[f.GetStatus()]
-		if !ok || f.GetFilename() == "" || !about(f, head) {
+		kind, ok := changesREST[f.Status]
+		if !ok || f.Filename == "" || !about(f, head) {
 			return files, false
 		}
-		file := plan.File{Path: f.GetFilename(), Kind: kind}
+		file := plan.File{Path: f.Filename, Kind: kind}
 		if kind == plan.Renamed || kind == plan.Copied {
-			file.Old = f.GetPreviousFilename()
+			file.Old = f.Previous
 		}
 		files = append(files, file)
 	}
@@ -252,11 +247,11 @@ func restFiles(page []*github.CommitFile, head plan.SHA) ([]plan.File, bool) {
 
 // about reports whether a file was not listed for another head: the address of its contents names the commit. An address
 // without one proves nothing and is left to fits.
-func about(f *github.CommitFile, head plan.SHA) bool {
-	u, err := url.Parse(f.GetContentsURL())
+func about(f restChange, head plan.SHA) bool {
+	u, err := url.Parse(f.Contents)
 	if err != nil {
 		return true
 	}
 	ref := u.Query().Get("ref")
-	return len(ref) != len(head) || plan.SHA(ref) == head || f.GetStatus() == "removed"
+	return len(ref) != len(head) || plan.SHA(ref) == head || f.Status == "removed"
 }

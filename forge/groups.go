@@ -3,10 +3,9 @@ package forge
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/google/go-github/v60/github"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
@@ -223,17 +222,14 @@ func (l *observation) changed(ctx context.Context, from, head plan.SHA) (files [
 	if files, known := l.known(from, head); known {
 		return files, true, nil
 	}
-	c, _, err := l.c.rest.Repositories.CompareCommits(ctx, l.repo.Owner, l.repo.Name, string(from), string(head),
-		&github.ListOptions{Page: 1, PerPage: perPage})
+	c, _, err := l.comparison(ctx, from, head, 1)
 	if err != nil {
-		return nil, false, wrap(ctx, "compare group", err)
+		return nil, false, fmt.Errorf("compare group: %w", err)
 	}
-	switch c.GetStatus() {
-	case "":
-		return nil, false, wrap(ctx, "compare group", transient(wordEmpty, nil))
-	case "ahead":
+	switch ancestry(c.Status) {
+	case ancestryAhead:
 		files, complete = comparedFiles(c, head)
-	case "identical", "behind":
+	case ancestryIdentical, ancestryBehind:
 		files, complete = []plan.File{}, true
 	}
 	if complete {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/google/go-github/v60/github"
-
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -71,12 +69,12 @@ func (l *observation) landingsSince(ctx context.Context, seen tipMemory, tip pla
 		return nil, err
 	}
 	unknown := plan.Landing{SHA: tip, At: l.at}
-	if whole.GetStatus() != string(ancestryAhead) { // rewritten: what it brought cannot be told apart
+	if ancestry(whole.Status) != ancestryAhead { // rewritten: what it brought cannot be told apart
 		return []plan.Landing{unknown}, nil
 	}
 	line, reached := firstParents(whole, seen.sha, tip)
 	for _, c := range line {
-		if _, ours := keptMade.get(l.memory, plan.SHA(c.GetSHA())); ours {
+		if _, ours := keptMade.get(l.memory, plan.SHA(c.SHA)); ours {
 			continue
 		}
 		if len(landings) == maxLandings {
@@ -84,7 +82,7 @@ func (l *observation) landingsSince(ctx context.Context, seen tipMemory, tip pla
 		}
 		diff := whole // of the only commit there is, if there is one alone
 		if len(line) != 1 {
-			if diff, err = l.compared(ctx, plan.SHA(c.Parents[0].GetSHA()), plan.SHA(c.GetSHA()), 1); err != nil {
+			if diff, err = l.compared(ctx, plan.SHA(c.Parents[0].SHA), plan.SHA(c.SHA), 1); err != nil {
 				return landings, err
 			}
 		}
@@ -113,10 +111,10 @@ func (l *observation) madeAll(from, to plan.SHA) bool {
 }
 
 // firstParents is the line of commits that a branch went, the newest first, and whether it was seen back to its start.
-func firstParents(c *github.CommitsComparison, from, tip plan.SHA) (line []*github.RepositoryCommit, reached bool) {
-	known := map[string]*github.RepositoryCommit{}
-	for _, one := range c.Commits {
-		known[one.GetSHA()] = one
+func firstParents(c *comparison, from, tip plan.SHA) (line []*restCommit, reached bool) {
+	known := map[string]*restCommit{}
+	for i, one := range c.Commits {
+		known[one.SHA] = &c.Commits[i]
 	}
 	for at := string(tip); at != string(from); {
 		one := known[at]
@@ -124,17 +122,17 @@ func firstParents(c *github.CommitsComparison, from, tip plan.SHA) (line []*gith
 			return line, false
 		}
 		line = append(line, one)
-		at = one.Parents[0].GetSHA()
+		at = one.Parents[0].SHA
 	}
 	return line, true
 }
 
 // landingOf is one commit with what it changed. Its date is its author's word, so it counts only as far as it lies between the look
 // that did not see the commit and the one that does.
-func (l *observation) landingOf(c *github.RepositoryCommit, after time.Time, diff *github.CommitsComparison) plan.Landing {
-	landing := plan.Landing{SHA: plan.SHA(c.GetSHA()), By: plan.Login(c.GetAuthor().GetLogin()), At: c.GetCommit().GetCommitter().GetDate().UTC()}
+func (l *observation) landingOf(c *restCommit, after time.Time, diff *comparison) plan.Landing {
+	landing := plan.Landing{SHA: plan.SHA(c.SHA), By: plan.Login(c.Author.Login), At: c.Commit.Committer.Date.UTC()}
 	if landing.By == "" {
-		landing.By = plan.Login(oneLine(c.GetCommit().GetAuthor().GetName()))
+		landing.By = plan.Login(oneLine(c.Commit.Author.Name))
 	}
 	if landing.At.Before(after) {
 		landing.At = after

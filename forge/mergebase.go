@@ -3,11 +3,10 @@ package forge
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/google/go-github/v60/github"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -291,23 +290,19 @@ func (l *observation) wholeHistory(ctx context.Context, raw *rawPull) (history, 
 		return h, nil
 	}
 	var commits []lineage
-	opts := &github.ListOptions{PerPage: perPage, Page: 1}
-	for range maxCommitPages {
-		page, resp, err := l.c.rest.PullRequests.ListCommits(ctx, l.repo.Owner, l.repo.Name, raw.Number, opts)
-		if err != nil {
-			return h, wrap(ctx, "list commits", err)
+	for page := 1; page > 0 && page <= maxCommitPages; {
+		var list []restCommit
+		var err error
+		if page, err = l.c.getPage(ctx, l.pageURL(page, "pulls/%d/commits", raw.Number), &list); err != nil {
+			return h, fmt.Errorf("list commits: %w", err)
 		}
-		for _, c := range page {
-			one := lineage{sha: plan.SHA(c.GetSHA()), whole: true}
+		for _, c := range list {
+			one := lineage{sha: plan.SHA(c.SHA), whole: true}
 			for _, parent := range c.Parents {
-				one.parents = append(one.parents, plan.SHA(parent.GetSHA()))
+				one.parents = append(one.parents, plan.SHA(parent.SHA))
 			}
 			commits = append(commits, one)
 		}
-		if resp.NextPage == 0 {
-			break
-		}
-		opts.Page = resp.NextPage
 	}
 	if h = newHistory(h.head, commits, true); !h.complete || len(h.own) != raw.Commits.TotalCount {
 		return h, wrap(ctx, "list commits", transient(wordShortList, nil))
@@ -316,15 +311,13 @@ func (l *observation) wholeHistory(ctx context.Context, raw *rawPull) (history, 
 	return h, nil
 }
 
-// compare asks GitHub for a merge base. That it finds none is no answer: it may not have the head everywhere yet. The second page is
-// asked for because the files come with the first.
+// compare asks GitHub for a merge base. That it finds none is no answer: it may not have the head everywhere yet.
 func (l *observation) compare(ctx context.Context, tip, head plan.SHA) (plan.SHA, error) {
-	c, _, err := l.c.rest.Repositories.CompareCommits(ctx, l.repo.Owner, l.repo.Name, string(tip), string(head),
-		&github.ListOptions{Page: 2, PerPage: 1})
+	c, err := l.compareAlone(ctx, tip, head)
 	if err != nil {
-		return "", wrap(ctx, "compare", err)
+		return "", fmt.Errorf("compare: %w", err)
 	}
-	base := plan.SHA(c.GetMergeBaseCommit().GetSHA())
+	base := plan.SHA(c.MergeBase.SHA)
 	if base == "" {
 		return "", wrap(ctx, "compare", transient(wordNoBase, nil))
 	}

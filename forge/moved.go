@@ -242,7 +242,7 @@ func (l *observation) readTree(ctx context.Context, set *pathSet, unknown []look
 		Truncated bool
 		Tree      []struct{ Path, Type string }
 	}
-	u := fmt.Sprintf("repos/%s/%s/git/trees/%s?recursive=1", l.repo.Owner, l.repo.Name, set.tip)
+	u := fmt.Sprintf("%s/git/trees/%s?recursive=1", pathOf(l.repo), set.tip)
 	if err := l.c.get(ctx, u, &tree); err != nil {
 		return fmt.Errorf("read tree: %w", err)
 	}

@@ -5,15 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-github/v60/github"
-
 	"github.com/sluicegate/sluice/plan"
 )
 
 // TestAMoveWithoutCommits: a comparison that says ahead, and lacks the commits and how many there are, is not known.
 func TestAMoveWithoutCommits(t *testing.T) {
-	status := "ahead"
-	l := &observation{moves: map[[2]plan.SHA]move{{"a", "b"}: {whole: &github.CommitsComparison{Status: &status}}}}
+	l := &observation{moves: map[[2]plan.SHA]move{{"a", "b"}: {whole: &comparison{Status: "ahead"}}}}
 	if between, err := l.moved(t.Context(), "a", "b"); between != nil || err != nil {
 		t.Errorf("%v, %v", between, err)
 	}

@@ -3,8 +3,7 @@ package forge
 import (
 	"context"
 	"errors"
-
-	"github.com/google/go-github/v60/github"
+	"fmt"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -23,12 +22,12 @@ var errNotShown error = &Error{Kind: Gone, Reason: wordNotThere}
 
 // move is what was read of a base's move.
 type move struct {
-	whole *github.CommitsComparison
+	whole *comparison
 	err   error
 }
 
 // between compares two tips of a base, once in a look.
-func (l *observation) between(ctx context.Context, from, to plan.SHA) (*github.CommitsComparison, error) {
+func (l *observation) between(ctx context.Context, from, to plan.SHA) (*comparison, error) {
 	key := [2]plan.SHA{from, to}
 	m, known := l.moves[key]
 	switch {
@@ -43,45 +42,37 @@ func (l *observation) between(ctx context.Context, from, to plan.SHA) (*github.C
 }
 
 // compared compares two commits, and reads up to so many pages of those that lie between; all files come with the first.
-func (l *observation) compared(ctx context.Context, from, to plan.SHA, pages int) (*github.CommitsComparison, error) {
-	var whole *github.CommitsComparison
-	opts := &github.ListOptions{Page: 1, PerPage: perPage}
-	for range pages {
-		c, resp, err := l.c.rest.Repositories.CompareCommits(ctx, l.repo.Owner, l.repo.Name, string(from), string(to), opts)
-		err = wrap(ctx, "compare base", err)
+func (l *observation) compared(ctx context.Context, from, to plan.SHA, pages int) (*comparison, error) {
+	var whole *comparison
+	for page := 1; page > 0 && page <= pages; {
+		c, next, err := l.comparison(ctx, from, to, page)
 		var e *Error
 		if errors.As(err, &e) && (e.Kind == Gone || e.Kind == Refused) {
 			return nil, errNotShown
-		}
-		if err == nil && c.GetStatus() == "" {
-			err = wrap(ctx, "compare base", transient(wordEmpty, nil))
 		}
 		if errors.Is(err, errSilent) {
 			l.silent.Add(1)
 		}
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("compare base: %w", err)
 		}
 		if whole == nil {
 			whole = c
 		} else {
 			whole.Commits = append(whole.Commits, c.Commits...)
 		}
-		if resp.NextPage == 0 {
-			break
-		}
-		opts.Page = resp.NextPage
+		page = next
 	}
 	return whole, nil
 }
 
 // forward is the comparison of two tips of a base, the one an ancestor of the other; nil if that is not known. An error ends the look.
-func (l *observation) forward(ctx context.Context, from, to plan.SHA) (*github.CommitsComparison, error) {
+func (l *observation) forward(ctx context.Context, from, to plan.SHA) (*comparison, error) {
 	c, err := l.between(ctx, from, to)
 	if err != nil && endsLook(ctx, err) {
 		return nil, err
 	}
-	if err != nil || c.GetStatus() != string(ancestryAhead) {
+	if err != nil || ancestry(c.Status) != ancestryAhead {
 		return nil, nil //nolint:nilerr // not known
 	}
 	return c, nil
@@ -90,12 +81,12 @@ func (l *observation) forward(ctx context.Context, from, to plan.SHA) (*github.C
 // moved are the commits by which a base came from one tip to another; nil if that is not known.
 func (l *observation) moved(ctx context.Context, from, to plan.SHA) (map[plan.SHA]bool, error) {
 	c, err := l.forward(ctx, from, to)
-	if c == nil || len(c.Commits) == 0 || len(c.Commits) != c.GetTotalCommits() {
+	if c == nil || len(c.Commits) == 0 || len(c.Commits) != c.Total {
 		return nil, err
 	}
 	between := make(map[plan.SHA]bool, len(c.Commits))
 	for _, one := range c.Commits {
-		between[plan.SHA(one.GetSHA())] = true
+		between[plan.SHA(one.SHA)] = true
 	}
 	return between, nil
 }
@@ -119,7 +110,7 @@ func (l *observation) changedPaths(ctx context.Context, from, to plan.SHA) (map[
 
 // comparedFiles are the files of a comparison with a head that descends from what it is compared with, and whether they are all.
 // A comparison lists at most 300, on its first page, and does not say that there are more.
-func comparedFiles(c *github.CommitsComparison, head plan.SHA) (files []plan.File, complete bool) {
+func comparedFiles(c *comparison, head plan.SHA) (files []plan.File, complete bool) {
 	files, complete = restFiles(c.Files, head)
 	return files, complete && c.Files != nil && len(files) < maxCompared && !renamesWithoutOld(files) && distinct(files)
 }

@@ -1,18 +1,14 @@
 package forge
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"time"
 
 	json "github.com/go-json-experiment/json/v1"
-	"github.com/google/go-github/v60/github"
-
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -164,9 +160,7 @@ type rawRule struct {
 func (l *observation) readRuleset(ctx context.Context, name plan.Branch, into *rules) error {
 	for page := 1; page <= maxRulePages; page++ {
 		var list []rawRule
-		u := fmt.Sprintf("repos/%s/%s/rules/branches/%s?per_page=%d&page=%d",
-			l.repo.Owner, l.repo.Name, escapePath(string(name)), perPage, page)
-		if err := l.c.get(ctx, u, &list); err != nil {
+		if err := l.c.get(ctx, l.pageURL(page, "rules/branches/%s", escapePath(string(name))), &list); err != nil {
 			return err
 		}
 		if list == nil {
@@ -183,35 +177,6 @@ func (l *observation) readRuleset(ctx context.Context, name plan.Branch, into *r
 	}
 	into.known = false // fail closed: nobody has so many rules
 	return nil
-}
-
-// get reads a REST resource into v. An empty answer is none; go-github would take it for an empty list.
-func (c *client) get(ctx context.Context, u string, v any) error {
-	_, err := c.getPage(ctx, u, v)
-	return err
-}
-
-// getPage is get for one page of a list.
-func (c *client) getPage(ctx context.Context, u string, v any) (*github.Response, error) {
-	resp, err := c.call(ctx, http.MethodGet, u, nil, v)
-	return resp, sorted(ctx, err)
-}
-
-// call makes one REST request, and reads of the answer what v has.
-func (c *client) call(ctx context.Context, method, u string, body, v any) (*github.Response, error) {
-	req, err := c.rest.NewRequest(method, u, body)
-	if err != nil {
-		return nil, err
-	}
-	var answer bytes.Buffer
-	resp, err := c.rest.Do(ctx, req, &answer)
-	if err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(answer.Bytes(), v); err != nil {
-		return nil, transient(wordUnreadable, err)
-	}
-	return resp, nil
 }
 
 // add notes one rule, and what it demands of a merge under its ruleset.
@@ -292,7 +257,7 @@ func (l *observation) readClassic(ctx context.Context, name plan.Branch, into *r
 			} `json:"required_status_checks"`
 		}
 	}
-	u := fmt.Sprintf("repos/%s/%s/branches/%s", l.repo.Owner, l.repo.Name, escapePath(string(name)))
+	u := pathOf(l.repo) + "/branches/" + escapePath(string(name))
 	if err := l.c.get(ctx, u, &b); err != nil {
 		return err
 	}

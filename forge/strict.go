@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/google/go-github/v60/github"
-
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -32,10 +30,6 @@ func (f *Forge) provedStrict(repo plan.Repo, base plan.Branch) bool {
 
 // outdated reports whether a merge was refused because its head is not up to date with a strict base.
 func outdated(err error) bool {
-	var e *github.ErrorResponse
-	if !errors.As(err, &e) || e.Response == nil {
-		return false
-	}
-	code := e.Response.StatusCode
-	return (code == http.StatusConflict || code == http.StatusMethodNotAllowed) && says(e.Message, phrasesOutdated)
+	var e *Error
+	return errors.As(err, &e) && (e.Code == http.StatusConflict || e.Code == http.StatusMethodNotAllowed) && says(e.Reason, phrasesOutdated)
 }

@@ -8,8 +8,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/google/go-github/v60/github"
-
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -23,16 +21,13 @@ const maxTarget = 1024
 // same status twice leaves the same state.
 func (f *Forge) SetStatus(ctx context.Context, repo plan.Repo, sha plan.SHA, s plan.Status) error {
 	description := cut(strings.Join(strings.Fields(s.Description), " "), maxDescription)
-	var target *string
+	body := map[string]string{"context": string(s.Context), "state": string(s.State), "description": description}
 	if n := len(s.Target); n > 0 && n <= maxTarget {
-		target = &s.Target
+		body["target_url"] = s.Target
 	}
 	var set struct{ State, Context string }
-	resp, err := f.client(repo.Installation).call(ctx, http.MethodPost, fmt.Sprintf("repos/%s/%s/statuses/%s", repo.Owner, repo.Name, escapePath(string(sha))),
-		&github.RepoStatus{
-			Context: github.String(string(s.Context)), State: github.String(string(s.State)), Description: &description, TargetURL: target,
-		}, &set)
-	if err == nil && (resp.StatusCode != http.StatusCreated || set.State != string(s.State) || !plan.Context(set.Context).Is(s.Context)) {
+	code, err := f.client(repo.Installation).send(ctx, http.MethodPost, pathOf(repo)+"/statuses/"+escapePath(string(sha)), body, &set)
+	if err == nil && (code != http.StatusCreated || set.State != string(s.State) || !plan.Context(set.Context).Is(s.Context)) {
 		err = transient(wordEmpty, nil) // what GitHub does not show us is not taken for done: a debt would be forgotten
 	}
 	return wrap(ctx, fmt.Sprintf("set status of %s on %s", repo, sha), err)
@@ -47,11 +42,15 @@ func (f *Forge) SetStatus(ctx context.Context, repo plan.Repo, sha plan.SHA, s p
 func (f *Forge) Merge(ctx context.Context, repo plan.Repo, m plan.Merge) (plan.SHA, error) {
 	c := f.client(repo.Installation)
 	op := fmt.Sprintf("merge %s#%d", repo, m.Pull)
-	r, _, err := c.rest.PullRequests.Merge(ctx, repo.Owner, repo.Name, m.Pull, "",
-		&github.PullRequestOptions{SHA: string(m.SHA), MergeMethod: string(m.Method)})
-	if err == nil && r.GetMerged() && r.GetSHA() != "" {
-		keptMade.put(f.memory.of(repo), plan.SHA(r.GetSHA()), "")
-		return plan.SHA(r.GetSHA()), nil
+	var done struct {
+		Merged bool
+		SHA    plan.SHA
+	}
+	body := map[string]string{"sha": string(m.SHA), "merge_method": string(m.Method)}
+	_, err := c.send(ctx, http.MethodPut, fmt.Sprintf("%s/pulls/%d/merge", pathOf(repo), m.Pull), body, &done)
+	if err == nil && done.Merged && done.SHA != "" {
+		keptMade.put(f.memory.of(repo), done.SHA, "")
+		return done.SHA, nil
 	}
 	if err == nil { // GitHub did not say no, so it may be done: an answer that was cut off looks like this
 		return "", wrap(ctx, op, transient(wordEmpty, nil))
@@ -74,37 +73,34 @@ func (f *Forge) Merge(ctx context.Context, repo plan.Repo, m plan.Merge) (plan.S
 
 // mayBeMerged reports whether a merged pull request is refused in this way as well: with 405, or with 409 as its head may be gone.
 func mayBeMerged(err error) bool {
-	var e *github.ErrorResponse
-	if !errors.As(err, &e) || e.Response == nil {
-		return false
-	}
-	code := e.Response.StatusCode
-	return code == http.StatusConflict || code == http.StatusMethodNotAllowed && !says(e.Message, phrasesTransient)
+	var e *Error
+	return errors.As(err, &e) && (e.Code == http.StatusConflict || e.Code == http.StatusMethodNotAllowed && !says(e.Reason, phrasesTransient))
 }
 
 // merged asks whether a pull request is merged, and as which commit; "" if it is not, or GitHub does not say. It is an error if another
 // head was merged, or into another base: whoever may edit a pull request may do that while we merge.
 func merged(ctx context.Context, c *client, repo plan.Repo, m plan.Merge) (plan.SHA, error) {
-	p, _, err := c.rest.PullRequests.Get(ctx, repo.Owner, repo.Name, m.Pull)
-	if err != nil || !p.GetMerged() || p.GetHead().GetSHA() == "" || p.GetBase().GetRef() == "" {
-		return "", nil
+	var p struct {
+		Merged bool
+		Head   struct{ SHA plan.SHA }
+		Base   struct{ Ref plan.Branch }
+		Commit plan.SHA `json:"merge_commit_sha"`
 	}
-	if p.GetHead().GetSHA() != string(m.SHA) || p.GetBase().GetRef() != string(m.Base) {
+	err := c.get(ctx, fmt.Sprintf("%s/pulls/%d", pathOf(repo), m.Pull), &p)
+	if err != nil || !p.Merged || p.Head.SHA == "" || p.Base.Ref == "" {
+		return "", nil //nolint:nilerr // GitHub does not say
+	}
+	if p.Head.SHA != m.SHA || p.Base.Ref != m.Base {
 		return "", &Error{Kind: Refused, Reason: wordElsewhere}
 	}
-	return plan.SHA(p.GetMergeCommitSHA()), nil
+	return p.Commit, nil
 }
 
 // Update merges the base into u.Pull's head if that is still u.SHA. GitHub does it after it has answered. A head that
 // moved, is up to date, or conflicts is Refused.
 func (f *Forge) Update(ctx context.Context, repo plan.Repo, u plan.Update) error {
-	expected := string(u.SHA)
-	_, _, err := f.client(repo.Installation).rest.PullRequests.UpdateBranch(ctx, repo.Owner, repo.Name, u.Pull,
-		&github.PullRequestBranchUpdateOptions{ExpectedHeadSHA: &expected})
-	var accepted *github.AcceptedError
-	if errors.As(err, &accepted) {
-		return nil
-	}
+	body := map[string]string{"expected_head_sha": string(u.SHA)}
+	_, err := f.client(repo.Installation).send(ctx, http.MethodPut, fmt.Sprintf("%s/pulls/%d/update-branch", pathOf(repo), u.Pull), body, new(struct{}))
 	return wrap(ctx, fmt.Sprintf("update %s#%d", repo, u.Pull), err)
 }
 
@@ -125,7 +121,7 @@ func (f *Forge) DeleteBranch(ctx context.Context, repo plan.Repo, b plan.Branch,
 	if err != nil {
 		return wrap(ctx, op, err)
 	}
-	_, err = c.rest.Git.DeleteRef(ctx, repo.Owner, repo.Name, "refs/heads/"+string(b))
+	_, err = c.send(ctx, http.MethodDelete, pathOf(repo)+"/git/refs/heads/"+escapePath(string(b)), nil, nil)
 	if err != nil && !gone(err) {
 		return wrap(ctx, op, err)
 	}
@@ -139,7 +135,7 @@ func (c *client) deletable(ctx context.Context, repo plan.Repo, b plan.Branch, a
 		Commit    struct{ SHA string }
 		Protected *bool
 	}
-	if err := c.get(ctx, fmt.Sprintf("repos/%s/%s/branches/%s", repo.Owner, repo.Name, escapePath(string(b))), &now); err != nil {
+	if err := c.get(ctx, pathOf(repo)+"/branches/"+escapePath(string(b)), &now); err != nil {
 		return err
 	}
 	switch {
@@ -154,7 +150,7 @@ func (c *client) deletable(ctx context.Context, repo plan.Repo, b plan.Branch, a
 // baseOfNone gives an error if open pull requests are to be merged into the branch: it must not be deleted.
 func (c *client) baseOfNone(ctx context.Context, repo plan.Repo, b plan.Branch) error {
 	var open []struct{ Number int }
-	u := fmt.Sprintf("repos/%s/%s/pulls?state=open&per_page=1&base=%s", repo.Owner, repo.Name, url.QueryEscape(string(b)))
+	u := pathOf(repo) + "/pulls?state=open&per_page=1&base=" + url.QueryEscape(string(b))
 	if err := c.get(ctx, u, &open); err != nil {
 		return err
 	}
@@ -169,10 +165,6 @@ func (c *client) baseOfNone(ctx context.Context, repo plan.Repo, b plan.Branch) 
 
 // gone reports whether a ref is not there (any more): GitHub says 404 to who reads it and 422 to who deletes it.
 func gone(err error) bool {
-	var e *github.ErrorResponse
-	if !errors.As(err, &e) || e.Response == nil {
-		return false
-	}
-	return e.Response.StatusCode == http.StatusNotFound ||
-		e.Response.StatusCode == http.StatusUnprocessableEntity && says(e.Message, phrasesAbsent)
+	var e *Error
+	return errors.As(err, &e) && (e.Code == http.StatusNotFound || e.Code == http.StatusUnprocessableEntity && says(e.Reason, phrasesAbsent))
 }
