@@ -6,6 +6,6 @@
 // is asked before each request, and hears of the limits from the headers of each answer. A [Class] says what a request is for: where a budget
 // runs low those of a higher class go on while the others wait.
 //
-// It reads no clock, and sends nothing: who asks GitHub is package forge, who waits is package reconcile. Nothing here is safe for concurrent
+// It reads no clock, and sends nothing: who asks GitHub is package forge/client, who waits is package reconcile. Nothing here is safe for concurrent
 // use but a [Installation].
 package budget

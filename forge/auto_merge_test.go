@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -26,7 +27,7 @@ func TestAutoMergeIsSeen(t *testing.T) {
 	head := w.pull(s, n).Head
 	w.must(w.forge.SetStatus(t.Context(), w.repo, head, plan.Status{Context: "sluice/main", State: plan.Success}))
 	sha, err := w.merge(n, head)
-	if kindOf(err) != AlreadyMerged || sha != plan.SHA(w.r.Tip("main")) {
+	if kindOf(err) != client.AlreadyMerged || sha != plan.SHA(w.r.Tip("main")) {
 		t.Errorf("%s, %v", sha, err)
 	}
 	w.must(w.r.ArmAutoMerge(other, "alice", standin.Rebase))

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -24,7 +25,7 @@ type rulesFile struct {
 // keepBase keeps a base.
 func (l *observation) keepBase(raw *rawBase) error {
 	if raw.Target == nil || raw.Target.Typename != "Commit" || raw.Target.Oid == "" {
-		return transient(wordUnreadable, nil)
+		return client.Unreadable(nil)
 	}
 	name := plan.Branch(raw.Name)
 	if err := l.sawTip(name, plan.SHA(raw.Target.Oid)); err != nil {
@@ -45,7 +46,7 @@ func (l *observation) keepNamed(ctx context.Context) func(string, *rawBase, erro
 			l.absent[plan.Branch(name)] = true
 			return nil
 		case raw.Name != name:
-			err = transient(wordUnreadable, nil)
+			err = client.Unreadable(nil)
 		default:
 			err = l.keepBase(raw)
 		}
@@ -199,7 +200,7 @@ func (l *observation) login(a *actor) plan.Login {
 	if a == nil {
 		return ""
 	}
-	name := trimBot(a.Login)
+	name := client.TrimBot(a.Login)
 	if a.Typename != "Bot" && strings.EqualFold(name, string(l.us)) {
 		return plan.Login("@" + name)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -132,7 +133,7 @@ func TestClassicProtection(t *testing.T) {
 func TestRulesThatCannotBeRead(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answer answerOf
-		kind   Kind
+		kind   client.Kind
 	}{
 		"forbidden": {answerOf{code: 403, body: `{"message":"Resource not accessible by integration"}`}, ""},
 		"not there": {answerOf{code: 404, body: `{"message":"Not Found"}`}, ""},
@@ -143,7 +144,7 @@ func TestRulesThatCannotBeRead(t *testing.T) {
 		"nonsense":  {answerOf{code: 200, body: `[{"type":"required_status_checks","parameters":[]}]`}, ""},
 		"no list":   {answerOf{code: 200, body: `[{"type":"required_status_checks","parameters":{"strict_required_status_checks_policy":true}}]`}, ""},
 		"nothing":   {answerOf{code: 200, body: `[{"type":"required_status_checks","parameters":null}]`}, ""},
-		"no key":    {answerOf{code: 401, body: `{}`}, Unauthorized},
+		"no key":    {answerOf{code: 401, body: `{}`}, client.Unauthorized},
 	} {
 		t.Run(name, func(t *testing.T) {
 			hub := &fake{t: t}

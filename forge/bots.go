@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -85,16 +86,16 @@ func appendUnresolved(to []*plan.Check, required []plan.RequiredCheck, checks []
 // readBot asks which App a bot is of. No error is remembered as an answer, nor ends the look: until GitHub says it, the bot's
 // statuses count for no App.
 func (l *observation) readBot(ctx context.Context, slug plan.Login) (bot, error) {
-	if !isName(string(slug)) { // it would be another address of GitHub's
+	if !client.IsName(string(slug)) { // it would be another address of GitHub's
 		return bot{}, nil
 	}
 	var app struct {
 		ID   int64
 		Slug string
 	}
-	err := l.c.get(ctx, "apps/"+string(slug), &app)
+	err := l.c.Get(ctx, "apps/"+string(slug), &app)
 	if err == nil && (app.ID <= 0 || !strings.EqualFold(app.Slug, string(slug))) {
-		err = transient(wordUnreadable, nil)
+		err = client.Unreadable(nil)
 	}
 	if err != nil && ctx.Err() != nil {
 		return bot{}, err
@@ -105,8 +106,8 @@ func (l *observation) readBot(ctx context.Context, slug plan.Login) (bot, error)
 		return b, nil
 	}
 	l.log.Warn("cannot tell which App set a status", "bot", string(slug), "error", err)
-	var e *Error
-	if errors.As(err, &e) && (e.Kind == Gone || e.Kind == Refused) {
+	var e *client.Error
+	if errors.As(err, &e) && (e.Kind == client.Gone || e.Kind == client.Refused) {
 		keptBots.put(l.f.memory.ofAll(), slug, bot{until: l.f.now().Add(min(botAgain, l.f.rulesTTL))})
 	}
 	return bot{}, nil

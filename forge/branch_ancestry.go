@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -207,7 +208,7 @@ func (t *tracker) compareTips(ctx context.Context, from, to plan.SHA, left *atom
 	}
 	k := ancestry(c.Status)
 	if relationOf(k) == plan.RelationUnknown {
-		return ancestryUnknown, wrap(ctx, "compare branch", transient(wordNoAncestry, nil))
+		return ancestryUnknown, client.Wrap(ctx, "compare branch", client.NewTransient(wordNoAncestry, nil))
 	}
 	keptAncestries.put(t.memory, key, k)
 	return k, nil

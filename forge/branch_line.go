@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -42,7 +43,7 @@ func (l *observation) keepParents(page *connection[rawParent]) {
 		return
 	}
 	for _, n := range page.Nodes {
-		one := firstParent{at: n.CommittedDate.UTC(), subject: cut(oneLine(n.MessageHeadline), maxSubject)}
+		one := firstParent{at: n.CommittedDate.UTC(), subject: client.Cut(client.OneLine(n.MessageHeadline), maxSubject)}
 		switch {
 		case n.Oid == "", n.Parents.TotalCount > 0 && len(n.Parents.Nodes) == 0:
 			continue // fail closed: a parent that is not shown is not none

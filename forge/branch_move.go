@@ -1,16 +1,13 @@
 package forge
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -41,17 +38,17 @@ func (f *Forge) MoveBranches(ctx context.Context, repo plan.Repo, moves []plan.M
 	if len(moves) == 0 {
 		return nil
 	}
-	op, c := fmt.Sprintf("move branches of %s", repo), f.client(repo.Installation)
+	op, c := fmt.Sprintf("move branches of %s", repo), f.Installation(repo.Installation)
 	id, err := f.movable(ctx, c, repo, moves)
 	if err == nil {
-		err = c.mutate(ctx, "updateRefs", moveMutation, refUpdates(id, moves))
+		err = c.Mutate(ctx, "updateRefs", moveMutation, refUpdates(id, moves))
 	}
 	if err == nil {
 		f.noteMoved(repo, moves)
 		return nil
 	}
-	f.noteDemands(repo, moves, judge(err))
-	return wrap(ctx, op, err)
+	f.noteDemands(repo, moves, client.Judge(err))
+	return client.Wrap(ctx, op, err)
 }
 
 // MoveEach is MoveBranches for at most MovesApart branches, each of them for itself: GitHub carries out one after the other, whatever became of
@@ -59,14 +56,19 @@ func (f *Forge) MoveBranches(ctx context.Context, repo plan.Repo, moves []plan.M
 // neither: then it is not known. An error beside that is one of all of them: Refused or Limited if none was moved, Transient if that is not
 // known.
 func (f *Forge) MoveEach(ctx context.Context, repo plan.Repo, moves []plan.Move) ([]error, error) {
-	op, c := fmt.Sprintf("move branches of %s one by one", repo), f.client(repo.Installation)
+	op, c := fmt.Sprintf("move branches of %s one by one", repo), f.Installation(repo.Installation)
 	id, err := f.movable(ctx, c, repo, moves)
 	if err != nil {
-		return nil, wrap(ctx, op, err)
+		return nil, client.Wrap(ctx, op, err)
 	}
-	each, err := c.mutateEach(ctx, id, moves)
+	aliases, inputs := make([]string, len(moves)), map[string]any{}
+	for i := range moves {
+		aliases[i] = fmt.Sprintf("m%d", i)
+		inputs[aliases[i]] = refUpdates(id, moves[i:i+1])
+	}
+	each, err := c.MutateEach(ctx, moveEachMutation(aliases), aliases, inputs)
 	if err != nil {
-		return nil, wrap(ctx, op, err)
+		return nil, client.Wrap(ctx, op, err)
 	}
 	var moved []plan.Move
 	for i, m := range moves {
@@ -74,8 +76,8 @@ func (f *Forge) MoveEach(ctx context.Context, repo plan.Repo, moves []plan.Move)
 			moved = append(moved, m)
 			continue
 		}
-		f.noteDemands(repo, moves[i:i+1], judge(each[i]))
-		each[i] = wrap(ctx, op, each[i])
+		f.noteDemands(repo, moves[i:i+1], client.Judge(each[i]))
+		each[i] = client.Wrap(ctx, op, each[i])
 	}
 	f.noteMoved(repo, moved)
 	return each, nil
@@ -87,10 +89,10 @@ func isCommit(sha plan.SHA) bool {
 }
 
 // movable gives the name of a repository where moves can be asked for; else Refused.
-func (f *Forge) movable(ctx context.Context, c *client, repo plan.Repo, moves []plan.Move) (id string, err error) {
+func (f *Forge) movable(ctx context.Context, c *client.Installation, repo plan.Repo, moves []plan.Move) (id string, err error) {
 	for _, m := range moves {
 		if !isCommit(m.New) || m.Old != "" && !isCommit(m.Old) || m.Branch == "" {
-			return "", &Error{Kind: Refused, Reason: wordNoMove}
+			return "", &client.Error{Kind: client.Refused, Reason: wordNoMove}
 		}
 	}
 	return f.nodeID(ctx, c, repo)
@@ -109,20 +111,20 @@ func refUpdates(id string, moves []plan.Move) map[string]any {
 }
 
 // nodeID is the name that mutations know a repository by, from the last look.
-func (f *Forge) nodeID(ctx context.Context, c *client, repo plan.Repo) (string, error) {
+func (f *Forge) nodeID(ctx context.Context, c *client.Installation, repo plan.Repo) (string, error) {
 	if m, ok := keptLook.get(f.memory.of(repo), struct{}{}); ok && m.id != "" {
 		return m.id, nil
 	}
-	r, err := c.ask(ctx, idQuery(repo.Owner, repo.Name))
+	r, err := c.Ask(ctx, idQuery(repo.Owner, repo.Name).operation())
 	if err != nil {
 		return "", err
 	}
 	var answer struct{ ID string }
-	if err := r.into(&answer); err != nil {
+	if err := r.Into(&answer); err != nil {
 		return "", err
 	}
 	if answer.ID == "" {
-		return "", transient(wordEmpty, nil)
+		return "", client.Empty()
 	}
 	return answer.ID, nil
 }
@@ -149,8 +151,8 @@ func (f *Forge) noteMoved(repo plan.Repo, moves []plan.Move) {
 // noteDemands remembers the branches whose move was refused for the lack of our status: a look does not read the rulesets of a branch
 // that is not there. GitHub names the context in its refusal, and what names it is remembered,
 // whatever the words around it.
-func (f *Forge) noteDemands(repo plan.Repo, moves []plan.Move, e *Error) {
-	if e.Kind != Refused {
+func (f *Forge) noteDemands(repo plan.Repo, moves []plan.Move, e *client.Error) {
+	if e.Kind != client.Refused {
 		return
 	}
 	for _, m := range moves {
@@ -179,129 +181,4 @@ func namesContext(reason, context string) bool {
 func (f *Forge) provedDemand(repo plan.Repo, branch plan.Branch) bool {
 	until, ok := keptDemands.get(f.memory.of(repo), branch)
 	return ok && f.now().Before(until)
-}
-
-// operationMove is the one mutation that is sent, once or several times in a request.
-const operationMove = "updateRefs"
-
-// mutationsKey is where a context holds how many mutations its request carries.
-type mutationsKey struct{}
-
-func withMutations(ctx context.Context, n int) context.Context {
-	return context.WithValue(ctx, mutationsKey{}, n)
-}
-
-func mutationsOf(r *http.Request) int {
-	n, _ := r.Context().Value(mutationsKey{}).(int)
-	return max(n, 1)
-}
-
-// mutationAnswer is what GitHub says to mutations: what each gave, by its alias, and what went wrong.
-type mutationAnswer struct {
-	Data   map[string]json.RawMessage
-	Errors []graphError
-}
-
-// gave reports whether a mutation has its payload.
-func (a mutationAnswer) gave(alias string) bool {
-	payload := string(a.Data[alias])
-	return payload != "" && payload != "null"
-}
-
-// about is the first error with a mutation's path; nil: there is none.
-func (a mutationAnswer) about(alias string) *graphError {
-	i := slices.IndexFunc(a.Errors, func(e graphError) bool { return len(e.Path) > 0 && e.Path[0] == alias })
-	if i < 0 {
-		return nil
-	}
-	return &a.Errors[i]
-}
-
-// sendMutations sends so many mutations in one text, which GitHub carries out one after the other.
-func (c *client) sendMutations(ctx context.Context, mutations int, text string, variables map[string]any) (mutationAnswer, http.Header, error) {
-	var a mutationAnswer
-	body, err := json.Marshal(map[string]any{"query": text, "variables": variables})
-	if err != nil {
-		return a, nil, err
-	}
-	data, header, err := c.post(withMutations(withQuery(ctx, operationMove), mutations), body)
-	if err != nil {
-		return a, nil, err
-	}
-	if err := json.Unmarshal(data, &a); err != nil {
-		return a, nil, transient(wordUnreadable, err).from(header)
-	}
-	return a, header, nil
-}
-
-// mutate sends a mutation with one input. It was done if GitHub gives its payload without any error. What was sent and not
-// answered may be done all the same: that is Transient.
-func (c *client) mutate(ctx context.Context, field, text string, input map[string]any) error {
-	a, header, err := c.sendMutations(ctx, 1, text, map[string]any{"input": input})
-	if err != nil {
-		return fmt.Errorf("%s: %w", field, err)
-	}
-	if err := c.sortOutMutation(a.Errors, header); err != nil {
-		return err
-	}
-	if !a.gave(field) {
-		return transient(wordEmpty, nil).from(header)
-	}
-	return nil
-}
-
-// mutateEach sends a mutation for each move. What has its payload is done, what has an error with its path is refused, and of what has
-// neither, or both, nothing is known; but where GitHub did not understand the text, or its limit came before all of it, nothing was done.
-func (c *client) mutateEach(ctx context.Context, id string, moves []plan.Move) ([]error, error) {
-	variables := make(map[string]any, len(moves))
-	for i := range moves {
-		variables[moveAlias(i)] = refUpdates(id, moves[i:i+1])
-	}
-	a, header, err := c.sendMutations(ctx, len(moves), moveEachMutation(len(moves)), variables)
-	if err != nil {
-		return nil, err
-	}
-	whole := c.sortOutMutation(a.Errors, header)
-	limited := whole != nil && judge(whole).Kind == Limited
-	each, known := make([]error, len(moves)), false
-	for i := range moves {
-		e := a.about(moveAlias(i))
-		switch {
-		case e == nil && a.gave(moveAlias(i)):
-		case e == nil, a.gave(moveAlias(i)), limited:
-			each[i] = transient(wordEmpty, nil).from(header)
-		default:
-			each[i] = cmp.Or(c.sortOutMutation([]graphError{*e}, header), error(transient(wordEmpty, nil)))
-		}
-		known = known || each[i] == nil || judge(each[i]).Kind == Refused
-	}
-	if !known && (limited || errors.As(whole, new(noField))) {
-		return nil, whole
-	}
-	return each, nil
-}
-
-// sortOutMutation sorts the errors of a mutation's answer. What GitHub says of the mutation itself is its refusal, whatever type
-// it gives or does not give it, unless it is known for a fault.
-func (c *client) sortOutMutation(errs []graphError, header http.Header) error {
-	_, err := c.sortOut(errs, header)
-	c.schema.learn(operationMove, err)
-	var answer *Error
-	if err == nil || !errors.As(err, &answer) {
-		return err
-	}
-	return asRefusal(answer)
-}
-
-// asRefusal is the error of a mutation as its refusal, unless it is a limit or a fault. Only here it is known what would help, so the way out is
-// part of the reason: whoever shows it adds nothing.
-func asRefusal(e *Error) *Error {
-	if e.Kind == Limited || errors.Is(e, errHeavy) {
-		return e
-	}
-	refused := &Error{Kind: Refused, Reason: e.Reason, Err: e.Err, Request: e.Request}
-	if !errors.As(e, new(noField)) { // who may push changes nothing there
-		refused.Reason = sayAllowPush(e.Reason)
-	}
-	return refused
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -65,7 +65,7 @@ func TestMovesAllOrNone(t *testing.T) {
 		bad := spoil()
 		before := w.r.Tip("b")
 		err := w.move(w.moveTo("a", tip), bad)
-		if kindOf(err) != Refused || judge(err).Reason == "" || w.r.Tip("a") != root || w.r.Tip("b") != before {
+		if kindOf(err) != client.Refused || client.Judge(err).Reason == "" || w.r.Tip("a") != root || w.r.Tip("b") != before {
 			t.Errorf("%s: %v; a at %s, b at %s", name, err, w.r.Tip("a"), w.r.Tip("b"))
 		}
 	}
@@ -91,14 +91,14 @@ func TestMovesEachForItself(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	for i, want := range []string{"", "Cannot update this protected ref", "is at", "", ""} {
-		if (each[i] == nil) != (want == "") || want != "" && (kindOf(each[i]) != Refused || !strings.Contains(judge(each[i]).Reason, want)) {
+		if (each[i] == nil) != (want == "") || want != "" && (kindOf(each[i]) != client.Refused || !strings.Contains(client.Judge(each[i]).Reason, want)) {
 			t.Errorf("%s: %v", moves[i].Branch, each[i])
 		}
 	}
 	if _, quiet := w.look(Ask{}); sum(quiet) > 2 {
 		t.Errorf("where they went is asked for again: %v", quiet)
 	}
-	if _, err := w.forge.MoveEach(context.Background(), w.repo, []plan.Move{{Branch: "a", New: "main"}}); kindOf(err) != Refused {
+	if _, err := w.forge.MoveEach(context.Background(), w.repo, []plan.Move{{Branch: "a", New: "main"}}); kindOf(err) != client.Refused {
 		t.Error(err)
 	}
 }
@@ -108,22 +108,22 @@ func TestAnswersToEachMove(t *testing.T) {
 	const moved = `{"clientMutationId":null}`
 	for name, tt := range map[string]struct {
 		body  string
-		whole Kind
-		each  [3]Kind
+		whole client.Kind
+		each  [3]client.Kind
 	}{
 		"all moved":                {body: `{"data":{"m0":` + moved + `,"m1":` + moved + `,"m2":` + moved + `}}`},
-		"one refused":              {body: `{"data":{"m0":` + moved + `,"m1":null,"m2":` + moved + `},"errors":[{"type":"UNPROCESSABLE","message":"no","path":["m1"]}]}`, each: [3]Kind{"", Refused, ""}},
-		"one without type":         {body: `{"data":{"m0":` + moved + `,"m1":null,"m2":` + moved + `},"errors":[{"message":"no","path":["m1"]}]}`, each: [3]Kind{"", Refused, ""}},
-		"one lacks":                {body: `{"data":{"m0":` + moved + `,"m2":` + moved + `}}`, each: [3]Kind{"", Transient, ""}},
-		"ended half done":          {body: `{"data":{"m0":` + moved + `,"m1":null,"m2":null},"errors":[{"message":"Something went wrong while executing your query."}]}`, each: [3]Kind{"", Transient, Transient}},
-		"a fault of one":           {body: `{"data":{"m0":` + moved + `,"m1":null,"m2":null},"errors":[{"type":"INTERNAL","message":"x","path":["m1"]}]}`, each: [3]Kind{"", Transient, Transient}},
-		"both":                     {body: `{"data":{"m0":` + moved + `,"m1":` + moved + `,"m2":` + moved + `},"errors":[{"message":"no","path":["m1"]}]}`, each: [3]Kind{"", Transient, ""}},
-		"refused as one":           {body: `{"data":{"m0":null,"m1":null,"m2":null},"errors":[{"type":"FORBIDDEN","message":"no"}]}`, each: [3]Kind{Transient, Transient, Transient}},
-		"a limit amid it":          {body: `{"data":{"m0":` + moved + `,"m1":null,"m2":null},"errors":[{"type":"RATE_LIMITED","message":"slow down"}]}`, each: [3]Kind{"", Transient, Transient}},
-		"a limit at the beginning": {body: `{"errors":[{"type":"RATE_LIMITED","message":"slow down"}]}`, whole: Limited},
-		"old server":               {body: `{"errors":[{"message":"Field 'updateRefs' doesn't exist on type 'Mutation'","extensions":{"code":"undefinedField","typeName":"Mutation","fieldName":"updateRefs"}}]}`, whole: Refused},
-		"no data":                  {body: `{}`, each: [3]Kind{Transient, Transient, Transient}},
-		"no JSON":                  {body: `<html>`, whole: Transient},
+		"one refused":              {body: `{"data":{"m0":` + moved + `,"m1":null,"m2":` + moved + `},"errors":[{"type":"UNPROCESSABLE","message":"no","path":["m1"]}]}`, each: [3]client.Kind{"", client.Refused, ""}},
+		"one without type":         {body: `{"data":{"m0":` + moved + `,"m1":null,"m2":` + moved + `},"errors":[{"message":"no","path":["m1"]}]}`, each: [3]client.Kind{"", client.Refused, ""}},
+		"one lacks":                {body: `{"data":{"m0":` + moved + `,"m2":` + moved + `}}`, each: [3]client.Kind{"", client.Transient, ""}},
+		"ended half done":          {body: `{"data":{"m0":` + moved + `,"m1":null,"m2":null},"errors":[{"message":"Something went wrong while executing your query."}]}`, each: [3]client.Kind{"", client.Transient, client.Transient}},
+		"a fault of one":           {body: `{"data":{"m0":` + moved + `,"m1":null,"m2":null},"errors":[{"type":"INTERNAL","message":"x","path":["m1"]}]}`, each: [3]client.Kind{"", client.Transient, client.Transient}},
+		"both":                     {body: `{"data":{"m0":` + moved + `,"m1":` + moved + `,"m2":` + moved + `},"errors":[{"message":"no","path":["m1"]}]}`, each: [3]client.Kind{"", client.Transient, ""}},
+		"refused as one":           {body: `{"data":{"m0":null,"m1":null,"m2":null},"errors":[{"type":"FORBIDDEN","message":"no"}]}`, each: [3]client.Kind{client.Transient, client.Transient, client.Transient}},
+		"a limit amid it":          {body: `{"data":{"m0":` + moved + `,"m1":null,"m2":null},"errors":[{"type":"RATE_LIMITED","message":"slow down"}]}`, each: [3]client.Kind{"", client.Transient, client.Transient}},
+		"a limit at the beginning": {body: `{"errors":[{"type":"RATE_LIMITED","message":"slow down"}]}`, whole: client.Limited},
+		"old server":               {body: `{"errors":[{"message":"Field 'updateRefs' doesn't exist on type 'Mutation'","extensions":{"code":"undefinedField","typeName":"Mutation","fieldName":"updateRefs"}}]}`, whole: client.Refused},
+		"no data":                  {body: `{}`, each: [3]client.Kind{client.Transient, client.Transient, client.Transient}},
+		"no JSON":                  {body: `<html>`, whole: client.Transient},
 	} {
 		hub := &fake{t: t}
 		hub.say = func(r *http.Request, body string) answerOf {
@@ -149,19 +149,6 @@ func TestAnswersToEachMove(t *testing.T) {
 				t.Errorf("%s: %d: %v, want %q", name, i, each[i], tt.each[i])
 			}
 		}
-		if spent := f.client(install).limits.Spent(budget.GraphQL, f.now()); spent != pointsRead+3*pointsWrite {
-			t.Errorf("%s: %v points", name, spent)
-		}
-		_, until, cause := f.client(install).limits.Reserve(budget.Price{Of: budget.GraphQL, Class: budget.Debt}, f.now())
-		if (tt.whole == Limited || name == "a limit amid it") != (cause == budget.GitHubs) {
-			t.Errorf("%s: the limit is remembered until %v", name, until)
-		}
-		if until.IsZero() {
-			until = f.now()
-		}
-		if pause := judge(f.client(install).limits.see(answered429(), until)).Until.Sub(until); pause > 2*minPause {
-			t.Errorf("%s: it counts as several: the next one's pause is %s", name, pause)
-		}
 	}
 }
 
@@ -177,20 +164,20 @@ func TestMovesWithoutALookAndLostAnswers(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		fault standin.Fault
-		want  Kind
+		want  client.Kind
 		done  bool
 	}{
-		"cut":         {standin.Fault{Cut: 5}, Transient, true},
-		"lost":        {standin.Fault{Status: 502, Body: "<html>", Done: true}, Transient, true},
-		"unavailable": {standin.Fault{Status: 503}, Transient, false},
+		"cut":         {standin.Fault{Cut: 5}, client.Transient, true},
+		"lost":        {standin.Fault{Status: 502, Body: "<html>", Done: true}, client.Transient, true},
+		"unavailable": {standin.Fault{Status: 503}, client.Transient, false},
 		"too heavy": {standin.Fault{Errors: []standin.GraphQLError{{
-			Message: "Something went wrong while executing your query. Please include `X` when reporting this issue."}}}, Transient, false},
-		"out of points": {standin.Fault{Errors: []standin.GraphQLError{{Type: "RATE_LIMITED", Message: "API rate limit exceeded"}}}, Limited, false},
+			Message: "Something went wrong while executing your query. Please include `X` when reporting this issue."}}}, client.Transient, false},
+		"out of points": {standin.Fault{Errors: []standin.GraphQLError{{Type: "RATE_LIMITED", Message: "API rate limit exceeded"}}}, client.Limited, false},
 		"by another name": {standin.Fault{Errors: []standin.GraphQLError{{
-			Type: "RATE_LIMIT", Code: "graphql_rate_limit", Message: "API rate limit already exceeded for installation ID 1."}}}, Limited, false},
-		"no right":  {standin.Fault{Errors: []standin.GraphQLError{{Type: "FORBIDDEN", Message: "Resource not accessible by integration"}}}, Refused, false},
-		"no type":   {standin.Fault{Errors: []standin.GraphQLError{{Message: "is at 1 but expected 2", Path: []string{"updateRefs"}}}}, Refused, false},
-		"not found": {standin.Fault{Errors: []standin.GraphQLError{{Type: "NOT_FOUND", Message: "no node", Path: []string{"updateRefs"}}}}, Refused, false},
+			Type: "RATE_LIMIT", Code: "graphql_rate_limit", Message: "API rate limit already exceeded for installation ID 1."}}}, client.Limited, false},
+		"no right":  {standin.Fault{Errors: []standin.GraphQLError{{Type: "FORBIDDEN", Message: "Resource not accessible by integration"}}}, client.Refused, false},
+		"no type":   {standin.Fault{Errors: []standin.GraphQLError{{Message: "is at 1 but expected 2", Path: []string{"updateRefs"}}}}, client.Refused, false},
+		"not found": {standin.Fault{Errors: []standin.GraphQLError{{Type: "NOT_FOUND", Message: "no node", Path: []string{"updateRefs"}}}}, client.Refused, false},
 	} {
 		w.look(Ask{})
 		old := w.r.Tip("a")
@@ -198,7 +185,7 @@ func TestMovesWithoutALookAndLostAnswers(t *testing.T) {
 		tt.fault.Path, tt.fault.Contains = "/graphql", "updateRefs"
 		w.hub.Fault(tt.fault)
 		err := w.move(w.moveTo("a", next))
-		clear(w.forge.clients) // and what they know of limits
+		w.unlimited()
 		if kindOf(err) != tt.want || (w.r.Tip("a") == next) != tt.done {
 			t.Errorf("%s: %v, from %s to %s", name, err, old, w.r.Tip("a"))
 		}
@@ -221,7 +208,7 @@ func TestRefusalsTeachDemands(t *testing.T) {
 	}
 	err := w.move(w.moveTo("rw/1", tip), w.moveTo("rw/10", tip))
 	t.Log(err)
-	if kindOf(err) != Refused {
+	if kindOf(err) != client.Refused {
 		t.Error(err)
 	}
 	s, _ = w.look(Ask{})
@@ -277,24 +264,21 @@ func TestWhatAMoveSends(t *testing.T) {
 	if d := cmp.Diff(want, sent.Variables.Input); d != "" {
 		t.Error(d)
 	}
-	if spent := f.client(install).limits.Spent(budget.GraphQL, f.now()); spent != pointsRead+pointsWrite {
-		t.Errorf("%v points", spent)
-	}
 }
 
 // Answers to a move that are none.
 func TestAnswersToAMove(t *testing.T) {
 	for name, tt := range map[string]struct {
 		body string
-		want Kind
+		want client.Kind
 	}{
-		"empty":      {``, Transient},
-		"no JSON":    {`<html>`, Transient},
-		"no data":    {`{}`, Transient},
-		"no payload": {`{"data":{"updateRefs":null}}`, Transient},
-		"both":       {`{"data":{"updateRefs":{"clientMutationId":null}},"errors":[{"type":"UNPROCESSABLE","message":"no","path":["updateRefs"]}]}`, Refused},
-		"old server": {`{"errors":[{"message":"Field 'updateRefs' doesn't exist on type 'Mutation'","extensions":{"code":"undefinedField","typeName":"Mutation","fieldName":"updateRefs"}}]}`, Refused},
-		"hostile":    {`{"errors":[{"type":"UNPROCESSABLE","message":"a\u0007\n\u202eb ghs_abcDEF"}]}`, Refused},
+		"empty":      {``, client.Transient},
+		"no JSON":    {`<html>`, client.Transient},
+		"no data":    {`{}`, client.Transient},
+		"no payload": {`{"data":{"updateRefs":null}}`, client.Transient},
+		"both":       {`{"data":{"updateRefs":{"clientMutationId":null}},"errors":[{"type":"UNPROCESSABLE","message":"no","path":["updateRefs"]}]}`, client.Refused},
+		"old server": {`{"errors":[{"message":"Field 'updateRefs' doesn't exist on type 'Mutation'","extensions":{"code":"undefinedField","typeName":"Mutation","fieldName":"updateRefs"}}]}`, client.Refused},
+		"hostile":    {`{"errors":[{"type":"UNPROCESSABLE","message":"a\u0007\n\u202eb ghs_abcDEF"}]}`, client.Refused},
 	} {
 		hub := &fake{t: t}
 		hub.say = func(r *http.Request, body string) answerOf {
@@ -311,8 +295,8 @@ func TestAnswersToAMove(t *testing.T) {
 		if kindOf(err) != tt.want || (len(f.Lacks()) > 0) != (name == "old server") {
 			t.Errorf("%s: %v, %q", name, err, f.Lacks())
 		}
-		if name == "hostile" && judge(err).Reason != "a b ***; allow sluice's App to push to it" {
-			t.Errorf("%q", judge(err).Reason)
+		if name == "hostile" && client.Judge(err).Reason != "a b ***; allow sluice's App to push to it" {
+			t.Errorf("%q", client.Judge(err).Reason)
 		}
 	}
 	hub := &fake{t: t, say: func(r *http.Request, _ string) answerOf {
@@ -323,7 +307,7 @@ func TestAnswersToAMove(t *testing.T) {
 	}}
 	f := hub.forge(nil)
 	keptLook.put(f.memory.of(testRepo), struct{}{}, lastLook{id: "R1"})
-	if err := f.MoveBranches(context.Background(), testRepo, []plan.Move{{Branch: "a", New: plan.SHA(sha(2))}}); kindOf(err) != Transient {
+	if err := f.MoveBranches(context.Background(), testRepo, []plan.Move{{Branch: "a", New: plan.SHA(sha(2))}}); kindOf(err) != client.Transient {
 		t.Error(err)
 	}
 }

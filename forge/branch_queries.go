@@ -223,13 +223,11 @@ func idQuery(owner, name string) *query {
 const moveMutation = "mutation move($input: UpdateRefsInput!) {\nupdateRefs(input: $input) { clientMutationId }\n}"
 
 // moveEachMutation moves refs one after the other, each for itself: an input and a field under each alias.
-func moveEachMutation(n int) string {
+func moveEachMutation(aliases []string) string {
 	var inputs, fields strings.Builder
-	for i := range n {
-		fmt.Fprintf(&inputs, "$%s: UpdateRefsInput!, ", moveAlias(i))
-		fmt.Fprintf(&fields, "%[1]s: updateRefs(input: $%[1]s) { clientMutationId }\n", moveAlias(i))
+	for _, alias := range aliases {
+		fmt.Fprintf(&inputs, "$%s: UpdateRefsInput!, ", alias)
+		fmt.Fprintf(&fields, "%[1]s: updateRefs(input: $%[1]s) { clientMutationId }\n", alias)
 	}
 	return "mutation move(" + strings.TrimSuffix(inputs.String(), ", ") + ") {\n" + fields.String() + "}"
 }
-
-func moveAlias(i int) string { return fmt.Sprintf("m%d", i) }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -43,7 +44,7 @@ func (r reports) sort(tip plan.SHA, contexts []rawContext) tipReports {
 			continue
 		}
 		one := plan.Report{
-			SHA: tip, Object: oneLine(object), Branch: r.named(object), State: plan.CheckRed, At: c.CreatedAt.UTC(),
+			SHA: tip, Object: client.OneLine(object), Branch: r.named(object), State: plan.CheckRed, At: c.CreatedAt.UTC(),
 		}
 		switch c.State {
 		case "SUCCESS":
@@ -52,7 +53,7 @@ func (r reports) sort(tip plan.SHA, contexts []rawContext) tipReports {
 			one.State = plan.CheckPending
 		}
 		if c.Description != nil {
-			one.Says = oneLine(*c.Description)
+			one.Says = client.OneLine(*c.Description)
 		}
 		byBranch[one.Branch] = append(byBranch[one.Branch], one)
 	}

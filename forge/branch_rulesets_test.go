@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
@@ -16,9 +17,7 @@ import (
 // restart gives the world a Forge that remembers nothing.
 func (w *world) restart() {
 	w.Helper()
-	f, err := New(Options{
-		URL: "http://github.invalid/api/v3", AppID: appID, PrivateKey: testKey(), Transport: w.check.Transport(w.hub.Transport()),
-	})
+	f, err := New(Options{Options: w.options})
 	w.must(err)
 	w.forge = f
 }
@@ -186,11 +185,11 @@ func TestRulesetsThatAreNotShown(t *testing.T) {
 // Errors within a list of rules leave it unknown, and the rest of the answer counts; others make the branch unknown, or end the look.
 func TestErrorsWithinRules(t *testing.T) {
 	within := `"path":["repository","r0","rules"]`
-	for fault, want := range map[string]Kind{
+	for fault, want := range map[string]client.Kind{
 		`{"type":"FORBIDDEN","message":"Resource not accessible by integration",` + within + `}`:                      "",
 		`{"type":"INTERNAL","message":"oops","path":["repository","r0","rules","nodes",3,"parameters"]}`:              "",
 		`{"message":"Something went wrong",` + within + `}`:                                                           "",
-		`{"type":"RATE_LIMITED","message":"API rate limit exceeded",` + within + `}`:                                  Limited,
+		`{"type":"RATE_LIMITED","message":"API rate limit exceeded",` + within + `}`:                                  client.Limited,
 		`{"type":"FORBIDDEN","message":"no","path":["repository","r0"]}`:                                              "",
 		`{"type":"FORBIDDEN","message":"no","path":["repository","t0","refUpdateRule","rules"]}`:                      "unknown",
 		`{"message":"no","path":["query","repository","rules"],"extensions":{"code":"argumentLiteralsIncompatible"}}`: "unknown",

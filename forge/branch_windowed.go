@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -89,7 +90,7 @@ func (s sightings) isWindowed(name plan.Branch) bool {
 
 // keepAsked keeps what an answer says of all that was asked for by alias, but for the sources; err is that of the whole query. What is not
 // shown stays unknown; of a branch that is noted, since a branch that is not there is another thing.
-func (l *observation) keepAsked(ctx context.Context, named answers, err error, a branchAsk) error {
+func (l *observation) keepAsked(ctx context.Context, named client.Answers, err error, a branchAsk) error {
 	for _, keep := range []func() error{
 		func() error {
 			return eachFound(named, err, "t", a.tips, func(t tipAsk, raw *rawTip, err error) error {
@@ -139,7 +140,7 @@ func (l *observation) keepAsked(ctx context.Context, named answers, err error, a
 		return nil
 	})
 	if a.names {
-		l.seen.names, _ = find[connection[struct{ Name string }]](named, "names")
+		l.seen.names, _ = client.Find[connection[struct{ Name string }]](named, "names")
 	}
 	return nil
 }
@@ -169,7 +170,7 @@ func (l *observation) noCommit(ctx context.Context, sha plan.SHA, err error) err
 // keepTip keeps where a windowed branch stands.
 func (l *observation) keepTip(name plan.Branch, raw *rawTip, withStatuses bool) error {
 	if raw != nil && (plan.Branch(raw.Name) != name || raw.Target == nil || raw.Target.Oid == "") {
-		return transient(wordUnreadable, nil) // fail closed: it may stand anywhere
+		return client.Unreadable(nil) // fail closed: it may stand anywhere
 	}
 	l.seen.tips[name] = raw
 	delete(l.seen.lost, name)

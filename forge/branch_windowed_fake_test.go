@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -169,7 +170,7 @@ func TestHostileTexts(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	r := s.Branches[0].Reports[0]
-	if r.Object != "x y" || len([]rune(r.Says)) > maxReason || strings.ContainsAny(r.Says, "\u202e\x1b\n") || r.State != plan.CheckRed {
+	if r.Object != "x y" || len([]rune(r.Says)) > 300 || strings.ContainsAny(r.Says, "\u202e\x1b\n") || r.State != plan.CheckRed {
 		t.Errorf("%+v", r)
 	}
 }
@@ -396,7 +397,7 @@ func TestComparisons(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answer answerOf
 		want   plan.Relation
-		kind   Kind
+		kind   client.Kind
 		again  int // comparisons of the next look
 	}{
 		"ahead":      {answerOf{code: 200, body: `{"status":"ahead"}`}, plan.Behind, "", 0},
@@ -409,7 +410,7 @@ func TestComparisons(t *testing.T) {
 		"refused":    {answerOf{code: 422, body: `{}`}, plan.RelationUnknown, "", 0},
 		"fault":      {answerOf{code: 500}, plan.RelationUnknown, "", 0},
 		"no answer":  {answerOf{err: errors.New("reset")}, plan.RelationUnknown, "", 0},
-		"not signed": {answerOf{code: 401, body: `{}`}, 0, Unauthorized, 0},
+		"not signed": {answerOf{code: 401, body: `{}`}, 0, client.Unauthorized, 0},
 	} {
 		h := newBranchesHub(t, sourcePart("none", []string{"a"}, linkPart(tipSHA, -1, "x")), map[string]obj{"a": tipPart("a", 5)})
 		h.say = func(r *http.Request, body string) answerOf {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -60,7 +61,7 @@ func (s *ruleset) checks(p checkRule) {
 	}
 	for _, c := range p.Checks {
 		if plan.Context(c.Context).Ours() {
-			s.demand(oneLine(c.Context), true)
+			s.demand(client.OneLine(c.Context), true)
 		} else {
 			s.demand("other checks", true)
 		}
@@ -86,7 +87,7 @@ func (s *ruleset) reviews(p reviewRule) {
 // others notes a rule that is not looked into.
 func (s *ruleset) others(kind string) {
 	if !slices.Contains(demandsNoMerge, kind) {
-		s.demand(strings.ReplaceAll(oneLine(kind), "_", " "), false)
+		s.demand(strings.ReplaceAll(client.OneLine(kind), "_", " "), false)
 	}
 }
 
@@ -137,9 +138,9 @@ func (l *observation) readBypass(ctx context.Context, id int64) error {
 		Name   string
 		Bypass string `json:"current_user_can_bypass"`
 	}
-	err := l.c.get(ctx, fmt.Sprintf("%s/rulesets/%d", pathOf(l.repo), id), &set)
+	err := l.c.Get(ctx, fmt.Sprintf("%s/rulesets/%d", pathOf(l.repo), id), &set)
 	if err == nil && set.ID != id {
-		err = transient(wordEmpty, nil)
+		err = client.Empty()
 	}
 	if err != nil {
 		if endsLook(ctx, err) {
@@ -149,7 +150,7 @@ func (l *observation) readBypass(ctx context.Context, id int64) error {
 		return nil
 	}
 	keptBypasses.put(l.memory, id, bypass{
-		name: oneLine(set.Name), until: l.f.now().Add(l.f.rulesTTL),
+		name: client.OneLine(set.Name), until: l.f.now().Add(l.f.rulesTTL),
 		open: slices.Contains([]string{"always", "pull_requests_only", "exempt"}, set.Bypass),
 	})
 	return nil

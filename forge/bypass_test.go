@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -104,7 +105,7 @@ func TestBypassLimited(t *testing.T) {
 	w := newWorld(t, nil)
 	w.r.Protect("main", passed())
 	w.hub.Fault(standin.Fault{Method: "GET", Path: "/repos/{owner}/{repo}/rulesets/{ruleset_id}", Status: http.StatusForbidden, Body: `{"message":"You have exceeded a secondary rate limit."}`})
-	if _, err := w.forge.Observe(t.Context(), w.repo, Ask{Rulesets: true}); kindOf(err) != Limited {
+	if _, err := w.forge.Observe(t.Context(), w.repo, Ask{Rulesets: true}); kindOf(err) != client.Limited {
 		t.Fatalf("%v", err)
 	}
 	if _, known := keptRules.get(w.forge.memory.of(w.repo), "main"); known {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -72,7 +73,7 @@ func (l *observation) readChanges(ctx context.Context, s *plan.Snapshot, some []
 		p, bad := &s.Pulls[i], err
 		var o *rawObject
 		if bad == nil {
-			o, bad = find[rawObject](named, fmt.Sprintf("o%d", n))
+			o, bad = client.Find[rawObject](named, fmt.Sprintf("o%d", n))
 		}
 		if bad == nil && o == nil {
 			bad = shown(named, fmt.Sprintf("o%d", len(some)+n))

@@ -3,6 +3,7 @@ package forge
 import (
 	"time"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -67,7 +68,7 @@ func (l *observation) statusCheck(c rawContext) (plan.Check, bool) {
 func (l *observation) checkRun(c rawContext) (run, bool) {
 	r := run{check: plan.Check{Context: plan.Context(c.Name)}}
 	if c.CheckSuite != nil && c.CheckSuite.App != nil {
-		r.check.By = plan.Login(trimBot(c.CheckSuite.App.Slug))
+		r.check.By = plan.Login(client.TrimBot(c.CheckSuite.App.Slug))
 		if id := c.CheckSuite.App.DatabaseID; id != nil {
 			r.check.App = *id
 		}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -117,10 +118,10 @@ func (l *observation) readClosed(ctx context.Context, s *plan.Snapshot, numbers 
 }
 
 // closedOf keeps what became of a pull request; false if it is open, or that is not shown.
-func (l *observation) closedOf(named answers, alias string, number int) (plan.Closure, bool) {
-	raw, err := find[rawClosure](named, alias)
-	var e *Error
-	if errors.As(err, &e) && e.Kind == Gone {
+func (l *observation) closedOf(named client.Answers, alias string, number int) (plan.Closure, bool) {
+	raw, err := client.Find[rawClosure](named, alias)
+	var e *client.Error
+	if errors.As(err, &e) && e.Kind == client.Gone {
 		keptOver.put(l.memory, number, closureMemory{at: l.f.now()})
 	}
 	if err != nil || raw == nil || raw.State == "OPEN" || raw.HeadRefOid == "" {
@@ -158,13 +159,13 @@ func (q *query) addClosed(alias string, numbers []int) {
 // CountStatuses counts the statuses that stand under a context on a commit, whoever set them, in one request for each hundred of all
 // contexts. More of them than are read count as a thousand.
 func (f *Forge) CountStatuses(ctx context.Context, repo plan.Repo, sha plan.SHA, context plan.Context) (int, error) {
-	c := f.client(repo.Installation)
+	c := f.Installation(repo.Installation)
 	n := 0
 	for page := 1; page <= maxStatusPages; {
 		var list []struct{ Context string }
-		next, err := c.getPage(ctx, fmt.Sprintf("%s/commits/%s/statuses?%s", pathOf(repo), escapePath(string(sha)), pageQuery(page)), &list)
+		next, err := c.GetPage(ctx, fmt.Sprintf("%s/commits/%s/statuses?%s", pathOf(repo), client.EscapePath(string(sha)), client.PageQuery(page)), &list)
 		if err == nil && list == nil { // fail closed: a null is not an empty list
-			err = transient(wordEmpty, nil)
+			err = client.Empty()
 		}
 		if err != nil {
 			return 0, fmt.Errorf("list statuses of %s on %s: %w", repo, sha, err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
@@ -275,7 +276,7 @@ func TestStatusesThatCannotBeCounted(t *testing.T) {
 				return answerOf{}
 			}}
 			n, err := f.forge(nil).CountStatuses(context.Background(), testRepo, "abc", "sluice/main")
-			var e *Error
+			var e *client.Error
 			if err == nil || !errors.As(err, &e) {
 				t.Errorf("%d, %v", n, err)
 			}

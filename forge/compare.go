@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -40,14 +41,14 @@ func pathOf(repo plan.Repo) string { return "repos/" + repo.Owner + "/" + repo.N
 
 // pageURL is the address of a page of one of the repository's lists.
 func (l *observation) pageURL(page int, format string, args ...any) string {
-	return pathOf(l.repo) + "/" + fmt.Sprintf(format, args...) + "?" + pageQuery(page)
+	return pathOf(l.repo) + "/" + fmt.Sprintf(format, args...) + "?" + client.PageQuery(page)
 }
 
 // comparison compares a commit with another one, and gives the number of the next page of its commits; 0: there is none.
 func (l *observation) comparison(ctx context.Context, from, to plan.SHA, page int) (c *comparison, next int, err error) {
-	c, next, err = l.compareBy(ctx, from, to, pageQuery(page))
+	c, next, err = l.compareBy(ctx, from, to, client.PageQuery(page))
 	if err == nil && c.Status == "" {
-		err = transient(wordEmpty, nil)
+		err = client.Empty()
 	}
 	return c, next, err
 }
@@ -60,6 +61,6 @@ func (l *observation) compareAlone(ctx context.Context, from, to plan.SHA) (*com
 
 func (l *observation) compareBy(ctx context.Context, from, to plan.SHA, query string) (c *comparison, next int, err error) {
 	c = &comparison{}
-	next, err = l.c.getPage(ctx, fmt.Sprintf("%s/compare/%s...%s?%s", pathOf(l.repo), from, to, query), c)
+	next, err = l.c.GetPage(ctx, fmt.Sprintf("%s/compare/%s...%s?%s", pathOf(l.repo), from, to, query), c)
 	return c, next, err
 }

@@ -6,22 +6,23 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
 // Confirm asks REST how a branch or a pull request stands now that a bound names, and gives that as a bound. What is not there, or not for
 // us, has nothing but its name: of a pull request that is not open, of a branch that it has no tip.
 func (f *Forge) Confirm(ctx context.Context, repo plan.Repo, b plan.Bound) (plan.Bound, error) {
-	c, truth := f.client(repo.Installation), plan.Bound{}
+	c, truth := f.Installation(repo.Installation), plan.Bound{}
 	var err error
 	if b.Pull.Number != 0 {
-		truth.Pull, err = c.pullState(ctx, repo, b.Pull.Number)
+		truth.Pull, err = pullState(ctx, c, repo, b.Pull.Number)
 	} else {
 		truth.Push.Branch = b.Push.Branch
-		truth.Push.After, err = c.tip(ctx, repo, b.Push.Branch)
+		truth.Push.After, err = tipOf(ctx, c, repo, b.Push.Branch)
 	}
-	var e *Error
-	if errors.As(err, &e) && e.Kind == Gone && !errors.Is(err, errInstallation) {
+	var e *client.Error
+	if errors.As(err, &e) && e.Kind == client.Gone && !errors.Is(err, client.ErrInstallation) {
 		err = nil
 	}
 	if err != nil {
@@ -31,7 +32,7 @@ func (f *Forge) Confirm(ctx context.Context, repo plan.Repo, b plan.Bound) (plan
 }
 
 // pullState is how a pull request stands.
-func (c *client) pullState(ctx context.Context, repo plan.Repo, number int) (plan.PullState, error) {
+func pullState(ctx context.Context, c *client.Installation, repo plan.Repo, number int) (plan.PullState, error) {
 	s := plan.PullState{Number: number}
 	var p struct {
 		Number    int
@@ -42,11 +43,11 @@ func (c *client) pullState(ctx context.Context, repo plan.Repo, number int) (pla
 		Base      struct{ Ref string }
 		Labels    []struct{ Name string }
 	}
-	if err := c.get(ctx, fmt.Sprintf("%s/pulls/%d", pathOf(repo), number), &p); err != nil {
+	if err := c.Get(ctx, fmt.Sprintf("%s/pulls/%d", pathOf(repo), number), &p); err != nil {
 		return s, err
 	}
 	if p.Number != number || p.UpdatedAt.IsZero() {
-		return s, transient(wordEmpty, nil)
+		return s, client.Empty()
 	}
 	labels := make([]string, len(p.Labels))
 	for i, l := range p.Labels {
@@ -57,14 +58,14 @@ func (c *client) pullState(ctx context.Context, repo plan.Repo, number int) (pla
 	return s, nil
 }
 
-// tip is where a branch stands.
-func (c *client) tip(ctx context.Context, repo plan.Repo, b plan.Branch) (plan.SHA, error) {
+// tipOf is where a branch stands.
+func tipOf(ctx context.Context, c *client.Installation, repo plan.Repo, b plan.Branch) (plan.SHA, error) {
 	var r struct{ Object struct{ SHA string } }
-	if err := c.get(ctx, pathOf(repo)+"/git/ref/heads/"+escapePath(string(b)), &r); err != nil {
+	if err := c.Get(ctx, pathOf(repo)+"/git/ref/heads/"+client.EscapePath(string(b)), &r); err != nil {
 		return "", err
 	}
 	if !fullSHA.MatchString(r.Object.SHA) {
-		return "", transient(wordEmpty, nil)
+		return "", client.Empty()
 	}
 	return plan.SHA(r.Object.SHA), nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -275,7 +276,7 @@ func (l *observation) readDetails(ctx context.Context) error {
 // readAgain replaces a thin pull request by what an answer by its number says: it may have changed since the page.
 func (l *observation) readAgain(ctx context.Context, thin, full *rawPull, err error) error {
 	if err == nil && full.unusable() {
-		err = transient(wordEmpty, nil)
+		err = client.Empty()
 	}
 	if err != nil {
 		thin.unread, err = l.failed(ctx, l.headKey(thin.HeadRefOid, thin.BaseRefName), whatPull, err)

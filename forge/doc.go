@@ -1,5 +1,5 @@
-// Package forge speaks GitHub, and no other package does: it signs in as an App, reads a repository into a
-// [plan.Snapshot], and does the few writes that a plan asks for.
+// Package forge speaks GitHub, and no other package does: it reads a repository into a [plan.Snapshot], and does the few writes that a plan
+// asks for. How a request gets there, and what a failed one means, is package client's below it.
 //
 // # Model
 //
@@ -18,23 +18,13 @@
 // The files branch_*.go are the half of windowed branches: how they stand to their sources, which commits passed their checks, what Flux
 // reports, and the request that moves them.
 //
-// Statuses and tokens go over connections of their own, which stay open, so that a success can be taken back when nothing can be
-// dialled any more; all other requests share a bounded number.
-//
-// Each installation has a client of its own, with its own token, its own pace and its own limits: one installation that
-// GitHub limits does not stop another.
-//
-// What GitHub grants an installation is reckoned before a request is sent, by package budget. A request is of a class: those that wait
-// for events leave a part of each budget to openings, and these to debts. Only what GitHub itself refuses keeps a debt from being paid.
-//
 // # Invariants
 //
 // What is unknown never counts as known: a list is Complete only if it was proved complete, an answer with errors in it is no
-// answer, and two pages that saw different tips are no observation. Every write names the SHA it was decided on. Nothing sleeps
-// longer than budget.Patience inside a call: who must wait longer gets [Limited] with the instant from which to come back.
+// answer, and two pages that saw different tips are no observation. Every write names the SHA it was decided on.
 //
 // # How it fails
 //
-// Every error that a caller may want to branch on is an [*Error] with a [Kind]. No error and no log line holds the
-// App's key or a token. Every answer, list and wait is bounded by a named constant.
+// Every error that a caller may want to branch on is a [*client.Error]. What is wrong with a part of a repository makes that part unknown, and
+// no other.
 package forge

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -141,7 +142,7 @@ func (f *fake) usual(name string) answerOf {
 // forge makes a Forge that speaks to the fake.
 func (f *fake) forge(change func(*Options)) *Forge {
 	f.t.Helper()
-	o := Options{AppID: appID, PrivateKey: testKey(), Transport: f, Now: func() time.Time { return at }}
+	o := Options{Options: client.Options{AppID: appID, PrivateKey: testKey(), Transport: f, Now: func() time.Time { return at }}}
 	if change != nil {
 		change(&o)
 	}
@@ -264,4 +265,31 @@ func variables(body string) obj {
 	d.UseNumber()
 	_ = d.Decode(&q)
 	return q.Variables
+}
+
+var pending = plan.Status{Context: "sluice/main", State: plan.Pending, Description: "held"}
+
+// wasSet is GitHub's answer to it.
+const wasSet = `{"state":"pending","context":"sluice/main"}`
+
+func (f *Forge) status() error {
+	return f.SetStatus(context.Background(), testRepo, plan.SHA(sha(1)), pending)
+}
+
+// clock is a clock that a test sets.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) read() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
 }

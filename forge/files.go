@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -52,7 +53,7 @@ func (l *observation) listsInTurn(s *plan.Snapshot, read []int) []int {
 	pages := 0
 	for _, i := range inTurn(l, partFiles, read, func(i int) string { return string(s.Pulls[i].Head) }) {
 		p := &s.Pulls[i]
-		if pages += (l.raws[p.Number].ChangedFiles + perPage - 1) / perPage; pages > maxListPages {
+		if pages += (l.raws[p.Number].ChangedFiles + client.PerPage - 1) / client.PerPage; pages > maxListPages {
 			l.askAgain(l.f.now().Add(partFirst))
 			break
 		}
@@ -185,10 +186,10 @@ func renamesWithoutOld(files []plan.File) bool {
 func (l *observation) readList(ctx context.Context, p *plan.Pull, raw *rawPull) error {
 	var list []plan.File
 	bytes := 0
-	for page := 1; page > 0 && page <= maxListed/perPage; {
+	for page := 1; page > 0 && page <= maxListed/client.PerPage; {
 		var some []restChange
 		var err error
-		if page, err = l.c.getPage(ctx, l.pageURL(page, "pulls/%d/files", p.Number), &some); err != nil {
+		if page, err = l.c.GetPage(ctx, l.pageURL(page, "pulls/%d/files", p.Number), &some); err != nil {
 			return fmt.Errorf("list files: %w", err)
 		}
 		files, ok := restFiles(some, p.Head)
@@ -203,7 +204,7 @@ func (l *observation) readList(ctx context.Context, p *plan.Pull, raw *rawPull) 
 		}
 	}
 	if len(list) == 0 { // fail closed: it is read because there are some
-		return wrap(ctx, "list files", transient(wordEmpty, nil))
+		return client.Wrap(ctx, "list files", client.Empty())
 	}
 	if !fits(list, p.Files, raw.ChangedFiles) {
 		return nil // fail closed: the pull request stays incomplete

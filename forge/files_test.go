@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -190,11 +191,11 @@ func listPage(t *testing.T, r *http.Request, count int) answerOf {
 		t.Fatal(err)
 	}
 	files := []obj{}
-	for i := (page - 1) * perPage; i < min(page*perPage, count); i++ {
+	for i := (page - 1) * client.PerPage; i < min(page*client.PerPage, count); i++ {
 		files = append(files, restFile(fmt.Sprint("f", i), "added", "", 1))
 	}
 	a := listed(t, files...)
-	if page*perPage < count {
+	if page*client.PerPage < count {
 		a.header = map[string]string{"Link": fmt.Sprintf(`<https://api.github.com/x?page=%d>; rel="next"`, page+1)}
 	}
 	return a

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -83,10 +84,10 @@ func (l *observation) endedSince(ctx context.Context, since time.Time) (ended []
 	page, after := l.forgotten, ""
 	for len(ended) < maxForgotten {
 		if page == nil {
-			r, err := l.c.ask(ctx, forgottenQuery(l.repo.Owner, l.repo.Name, after))
+			r, err := l.c.Ask(ctx, forgottenQuery(l.repo.Owner, l.repo.Name, after).operation())
 			if err == nil {
-				l.cost += r.cost
-				page, err = find[connection[rawClosure]](r.aliases(), forgottenAlias)
+				l.cost += r.Cost
+				page, err = client.Find[connection[rawClosure]](r.Aliases(), forgottenAlias)
 			}
 			if err != nil || page == nil {
 				return ended, false // the next look asks again
@@ -147,13 +148,13 @@ func (l *observation) addEarlier(ctx context.Context, s *plan.Snapshot, some []c
 		}
 		if err != nil {
 			whole = false // the next look asks again
-			if errors.Is(err, errHeavy) {
+			if errors.Is(err, client.ErrHeavy) {
 				return nil // it keeps no other
 			}
 			return err
 		}
 		for i, c := range some {
-			raw, err := find[rawEarlier](named, fmt.Sprint(earlierAlias, i))
+			raw, err := client.Find[rawEarlier](named, fmt.Sprint(earlierAlias, i))
 			if err != nil || raw == nil {
 				whole = false
 				continue

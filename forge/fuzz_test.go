@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -65,12 +66,7 @@ func FuzzAnswers(f *testing.F) {
 			}
 			return answerOf{code: 404, body: files}
 		}
-		addresses, err := locate("", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		forge := unsigned(Options{AppID: appID, Transport: hub}, addresses)
-		forge.us, forge.clients[install] = "sluice", forge.clientOver(forge.wire)
+		forge := hub.forge(nil)
 		move := []plan.Move{{Branch: "a", New: plan.SHA(sha(1))}}
 		if err := forge.MoveBranches(context.Background(), testRepo, move); err == nil && !strings.Contains(branches, "updateRefs") {
 			t.Fatalf("moved, says %q", branches)
@@ -80,7 +76,7 @@ func FuzzAnswers(f *testing.F) {
 		}
 		s, err := forge.Observe(context.Background(), testRepo, Ask{})
 		if err != nil {
-			var e *Error
+			var e *client.Error
 			if !errors.As(err, &e) {
 				t.Fatalf("an error without a kind: %v", err)
 			}

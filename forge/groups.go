@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -159,7 +160,7 @@ func (l *observation) readHeads(ctx context.Context, heads []plan.SHA) error {
 func inHalves[T any](list []T, most int, f func([]T) error) error {
 	for some := range slices.Chunk(list, most) {
 		err := f(some)
-		if len(some) > 1 && errors.Is(err, errHeavy) {
+		if len(some) > 1 && errors.Is(err, client.ErrHeavy) {
 			err = inHalves(some, (len(some)+1)/2, f)
 		}
 		if err != nil {
@@ -173,7 +174,7 @@ func inHalves[T any](list []T, most int, f func([]T) error) error {
 func (l *observation) keepHead(ctx context.Context) func(plan.SHA, *rawCommitStatus, error) error {
 	return func(head plan.SHA, raw *rawCommitStatus, err error) error {
 		if err == nil && raw != nil && raw.Oid != "" && plan.SHA(raw.Oid) != head {
-			err = transient(wordUnreadable, nil)
+			err = client.Unreadable(nil)
 		}
 		if err != nil {
 			_, err = l.failed(ctx, l.key(partCommit, string(head)), whatCommit, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -24,7 +25,7 @@ func TestNoInstallationIsServed(t *testing.T) {
 		"delete": f.DeleteBranch(ctx, nobodys, "b", "head"),
 		"move":   f.MoveBranches(ctx, nobodys, []plan.Move{{Branch: "b", Old: plan.SHA(sha(1)), New: plan.SHA(sha(2))}}),
 	} {
-		if kindOf(err) != Gone {
+		if kindOf(err) != client.Gone {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -132,7 +133,7 @@ func firstParents(c *comparison, from, tip plan.SHA) (line []*restCommit, reache
 func (l *observation) landingOf(c *restCommit, after time.Time, diff *comparison) plan.Landing {
 	landing := plan.Landing{SHA: plan.SHA(c.SHA), By: plan.Login(c.Author.Login), At: c.Commit.Committer.Date.UTC()}
 	if landing.By == "" {
-		landing.By = plan.Login(oneLine(c.Commit.Author.Name))
+		landing.By = plan.Login(client.OneLine(c.Commit.Author.Name))
 	}
 	if landing.At.Before(after) {
 		landing.At = after

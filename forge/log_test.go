@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -63,7 +63,7 @@ func TestRequestIDs(t *testing.T) {
 	} {
 		for _, headerID := range []string{id, "evil id", strings.Repeat("A", 101), ""} {
 			err := call(headerID)(&fake{t: t})
-			var e *Error
+			var e *client.Error
 			if !errors.As(err, &e) || strings.Contains(e.Reason, "request ") {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -77,7 +77,7 @@ func TestRequestIDs(t *testing.T) {
 // Whatever is logged of a look's calls stands in the look's own log: each request with how long it took, and what could not be read. A slow
 // request is logged at whatever level.
 func TestCallsAreLoggedWhereTheyBelong(t *testing.T) {
-	for level, took := range map[slog.Level]time.Duration{slog.LevelDebug: 0, slog.LevelInfo: slowRequest} {
+	for level, took := range map[slog.Level]time.Duration{slog.LevelDebug: 0, slog.LevelInfo: 5 * time.Second} {
 		var out, other strings.Builder
 		options := &slog.HandlerOptions{Level: level}
 		now := at
@@ -101,7 +101,7 @@ func TestCallsAreLoggedWhereTheyBelong(t *testing.T) {
 			t.Fatal(err)
 		}
 		other.Reset()
-		if _, err := f.Observe(WithLog(context.Background(), log), testRepo, Ask{}); err != nil {
+		if _, err := f.Observe(client.WithLog(context.Background(), log), testRepo, Ask{}); err != nil {
 			t.Fatal(err)
 		}
 		if other.Len() > 0 {
@@ -117,57 +117,6 @@ func TestCallsAreLoggedWhereTheyBelong(t *testing.T) {
 		if n := strings.Count(out.String(), "msg=request"); level == slog.LevelInfo && n != 1 {
 			t.Errorf("%d requests are logged", n)
 		}
-	}
-}
-
-// What is wrong with the address, the way to it or the key is said as what it is, for the service as a whole: by who the App is, and by the
-// list of its installations. What may be over in a moment says nothing of these.
-func TestSetup(t *testing.T) {
-	const url = "https://ghe.example.com/api"
-	noAPI, silent := fmt.Sprintf(setupNoAPI, url), fmt.Sprintf(setupSilent, url)
-	json := map[string]string{"Content-Type": "application/json"}
-	for name, tt := range map[string]struct {
-		answer answerOf
-		want   string
-	}{
-		"HTML, 404":            {answerOf{code: 404, body: "<!DOCTYPE html><title>Page not found</title>"}, noAPI},
-		"HTML, 200":            {answerOf{code: 200, body: "<!DOCTYPE html><title>Sign in</title>"}, noAPI},
-		"HTML, 401":            {answerOf{code: 401, body: "<h1>Authorization Required</h1>"}, noAPI},
-		"HTML, 406":            {answerOf{code: 406}, noAPI},
-		"to a login elsewhere": {answerOf{code: 302, header: map[string]string{"Location": "https://sso.example.com/login"}}, noAPI},
-		"other JSON":           {answerOf{code: 200, body: `{"hello":"world"}`, header: json}, noAPI},
-		"a list":               {answerOf{code: 200, body: `[]`, header: json}, noAPI},
-		"no such path":         {answerOf{code: 404, body: `{"message":"Not Found"}`, header: json}, noAPI},
-		"no such App":          {answerOf{code: 404, body: `{"message":"Integration not found"}`, header: json}, setupKey},
-		"wrong key":            {answerOf{code: 401, body: `{"message":"A JSON web token could not be decoded"}`, header: json}, setupKey},
-		"no connection":        {answerOf{err: &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}}, silent},
-		"no such host":         {answerOf{err: &net.DNSError{Err: "no such host", Name: "ghe.example.com"}}, silent},
-		"fault":                {answerOf{code: 502, body: "<h1>Bad Gateway</h1>"}, ""},
-		"limited":              {answerOf{code: 429}, ""},
-		"forbidden":            {answerOf{code: 403, body: `{"message":"Your IP address is not on the list"}`, header: json}, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			hub := &fake{t: t, say: func(*http.Request, string) answerOf { return tt.answer }}
-			f := hub.forge(func(o *Options) { o.URL = url })
-			_, self := f.Self(t.Context())
-			_, list := f.Repositories(t.Context())
-			hub = &fake{t: t, say: func(r *http.Request, _ string) answerOf {
-				if strings.HasSuffix(r.URL.Path, "/app") {
-					return answerOf{code: 200, body: `{"id":7,"slug":"sluice"}`}
-				}
-				return tt.answer
-			}}
-			_, later := hub.forge(func(o *Options) { o.URL = url }).Repositories(t.Context())
-			for _, err := range []error{self, list, later} {
-				var e *Error
-				if name == "a list" && err == nil {
-					continue // there are no installations
-				}
-				if !errors.As(err, &e) || e.Setup != tt.want {
-					t.Errorf("%v, set up: %q, want %q", err, e.Setup, tt.want)
-				}
-			}
-		})
 	}
 }
 

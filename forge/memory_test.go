@@ -293,7 +293,7 @@ func TestStrangersEvictTheirOwnRepositoryAlone(t *testing.T) {
 // be merged, so that it is asked ever less often, whatever other repositories have.
 func TestSinceWhenMergeabilityIsUnknown(t *testing.T) {
 	at := time.Now()
-	f := unsigned(Options{}, addresses{})
+	f := &Forge{memory: newMemory(defaultMemory)}
 	since := func(repo string, n int) time.Duration {
 		l := &observation{f: f, memory: f.memory.of(plan.Repo{Owner: "acme", Name: repo}), at: at}
 		return l.at.Sub(l.unknownSince(&plan.Pull{Number: n, Head: plan.SHA(sha(n))}))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -280,7 +281,7 @@ func (h history) on(older history, total int) (history, bool) {
 }
 
 // maxCommitPages is how far GitHub lists a pull request's commits.
-const maxCommitPages = (maxOwnListed + perPage - 1) / perPage
+const maxCommitPages = (maxOwnListed + client.PerPage - 1) / client.PerPage
 
 // wholeHistory reads a head's own commits, if they are not all known. It stays incomplete where GitHub lists no more. A list
 // that is shorter than it should be, or of another head, is no answer.
@@ -293,7 +294,7 @@ func (l *observation) wholeHistory(ctx context.Context, raw *rawPull) (history, 
 	for page := 1; page > 0 && page <= maxCommitPages; {
 		var list []restCommit
 		var err error
-		if page, err = l.c.getPage(ctx, l.pageURL(page, "pulls/%d/commits", raw.Number), &list); err != nil {
+		if page, err = l.c.GetPage(ctx, l.pageURL(page, "pulls/%d/commits", raw.Number), &list); err != nil {
 			return h, fmt.Errorf("list commits: %w", err)
 		}
 		for _, c := range list {
@@ -305,7 +306,7 @@ func (l *observation) wholeHistory(ctx context.Context, raw *rawPull) (history, 
 		}
 	}
 	if h = newHistory(h.head, commits, true); !h.complete || len(h.own) != raw.Commits.TotalCount {
-		return h, wrap(ctx, "list commits", transient(wordShortList, nil))
+		return h, client.Wrap(ctx, "list commits", client.ShortList(nil))
 	}
 	keptHistories.put(l.memory, ownKeyOf(raw), h)
 	return h, nil
@@ -319,7 +320,7 @@ func (l *observation) compare(ctx context.Context, tip, head plan.SHA) (plan.SHA
 	}
 	base := plan.SHA(c.MergeBase.SHA)
 	if base == "" {
-		return "", wrap(ctx, "compare", transient(wordNoBase, nil))
+		return "", client.Wrap(ctx, "compare", client.NewTransient(wordNoBase, nil))
 	}
 	return base, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -81,7 +82,7 @@ func TestAsManyCommitsAsAreListed(t *testing.T) {
 		}
 		page, _ := strconv.Atoi(r.URL.Query().Get("page"))
 		list := []string{}
-		for n := (page-1)*perPage + 1; n <= min(page*perPage, maxOwnListed); n++ { // the last leaves to 251
+		for n := (page-1)*client.PerPage + 1; n <= min(page*client.PerPage, maxOwnListed); n++ { // the last leaves to 251
 			list = append(list, fmt.Sprintf(`{"sha":%q,"parents":[{"sha":%q}]}`, sha(n), sha(n+1)))
 		}
 		a := answerOf{code: 200, body: "[" + strings.Join(list, ",") + "]"}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -129,7 +130,7 @@ func (l *observation) addMovedOf(ctx context.Context, s *plan.Snapshot, p *plan.
 		switch there, known := l.there[p.Base].there[path]; {
 		case !known:
 			if failed == nil { // there were more than a look asks for
-				p.Unread = plan.Unread{Reason: notRead(whatPaths, transient("", nil)), Passing: true}
+				p.Unread = plan.Unread{Reason: notRead(whatPaths, client.NewTransient("", nil)), Passing: true}
 				l.askAgain(l.f.now().Add(partFirst))
 				return nil
 			}
@@ -214,7 +215,7 @@ func (l *observation) readPaths(ctx context.Context, some []lookup) error {
 	}
 	var failed error
 	for i, at := range some {
-		o, err := find[rawObject](named, fmt.Sprintf("o%d", i))
+		o, err := client.Find[rawObject](named, fmt.Sprintf("o%d", i))
 		if err == nil && o == nil {
 			err = shown(named, trees[at.set.tip])
 		}
@@ -228,10 +229,10 @@ func (l *observation) readPaths(ctx context.Context, some []lookup) error {
 }
 
 // shown gives an error if a tree is not shown under an alias.
-func shown(named answers, alias string) error {
-	tree, err := find[rawObject](named, alias)
+func shown(named client.Answers, alias string) error {
+	tree, err := client.Find[rawObject](named, alias)
 	if err == nil && tree == nil {
-		err = transient(wordNoTree, nil)
+		err = client.NewTransient(wordNoTree, nil)
 	}
 	return err
 }
@@ -243,11 +244,11 @@ func (l *observation) readTree(ctx context.Context, set *pathSet, unknown []look
 		Tree      []struct{ Path, Type string }
 	}
 	u := fmt.Sprintf("%s/git/trees/%s?recursive=1", pathOf(l.repo), set.tip)
-	if err := l.c.get(ctx, u, &tree); err != nil {
+	if err := l.c.Get(ctx, u, &tree); err != nil {
 		return fmt.Errorf("read tree: %w", err)
 	}
 	if tree.Tree == nil {
-		return fmt.Errorf("read tree: %w", transient(wordEmpty, nil))
+		return fmt.Errorf("read tree: %w", client.Empty())
 	}
 	there := make(map[string]bool, len(tree.Tree))
 	for _, e := range tree.Tree {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -18,7 +19,7 @@ const (
 )
 
 // errNotShown says that GitHub does not show a comparison yet, or that it is not asked for one more.
-var errNotShown error = &Error{Kind: Gone, Reason: wordNotThere}
+var errNotShown error = client.NotThere()
 
 // move is what was read of a base's move.
 type move struct {
@@ -46,11 +47,11 @@ func (l *observation) compared(ctx context.Context, from, to plan.SHA, pages int
 	var whole *comparison
 	for page := 1; page > 0 && page <= pages; {
 		c, next, err := l.comparison(ctx, from, to, page)
-		var e *Error
-		if errors.As(err, &e) && (e.Kind == Gone || e.Kind == Refused) {
+		var e *client.Error
+		if errors.As(err, &e) && (e.Kind == client.Gone || e.Kind == client.Refused) {
 			return nil, errNotShown
 		}
-		if errors.Is(err, errSilent) {
+		if errors.Is(err, client.ErrSilent) {
 			l.silent.Add(1)
 		}
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sluicegate/sluice/budget"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -63,7 +63,7 @@ func (f *Forge) Observe(ctx context.Context, repo plan.Repo, ask Ask) (plan.Snap
 	ask.Groups = askable(ask.Groups)
 	for try := range maxTries {
 		l := f.newObservation(repo, ask)
-		l.log = logOf(ctx, f.log.With("repository", repo.String()))
+		l.log = client.LogOf(ctx, f.log.With("repository", repo.String()))
 		l.final = try == maxTries-1
 		s, err := l.run(ctx)
 		if errors.Is(err, errMoved) {
@@ -74,14 +74,14 @@ func (f *Forge) Observe(ctx context.Context, repo plan.Repo, ask Ask) (plan.Snap
 		}
 		return s, nil
 	}
-	return plan.Snapshot{}, fmt.Errorf("%s: %w", op, transient(wordMoved, errMoved))
+	return plan.Snapshot{}, fmt.Errorf("%s: %w", op, client.NewTransient(wordMoved, errMoved))
 }
 
 // ofTheWhole is the error of an observation: what does not show a part of a repository does not say that the repository is gone.
 func ofTheWhole(err error) error {
-	var e *Error
-	if errors.As(err, &e) && e.Kind == Gone && !errors.Is(err, errRepository) && !errors.Is(err, errInstallation) {
-		return transient(e.Reason, err)
+	var e *client.Error
+	if errors.As(err, &e) && e.Kind == client.Gone && !errors.Is(err, client.ErrRepository) && !errors.Is(err, client.ErrInstallation) {
+		return client.NewTransient(e.Reason, err)
 	}
 	return err
 }
@@ -99,7 +99,7 @@ func askable(groups []plan.Group) []plan.Group {
 // observation is what one call of Observe has read so far.
 type observation struct {
 	f      *Forge
-	c      *client
+	c      *client.Installation
 	repo   plan.Repo
 	log    *slog.Logger // says which repository
 	ask    Ask
@@ -118,7 +118,7 @@ type observation struct {
 	moves     map[[2]plan.SHA]move
 	parents   map[plan.SHA]firstParent // of commits, as this look read them
 	there     map[plan.Branch]*pathSet // what is known of the paths at bases' tips
-	named     answers                  // what was asked for by alias, from the first page
+	named     client.Answers           // what was asked for by alias, from the first page
 	asked     branchAsk                // of windowed branches, with the first page
 	pulls     []*rawPull
 	raws      map[int]*rawPull
@@ -147,10 +147,8 @@ func (f *Forge) newObservation(repo plan.Repo, ask Ask) *observation {
 	if at.IsZero() {
 		at = f.now().Round(0)
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	return &observation{
-		f: f, c: f.clientLocked(repo.Installation), repo: repo, ask: ask, us: f.us, memory: kept, last: last, at: at, began: f.now(),
+		f: f, c: f.Installation(repo.Installation), repo: repo, ask: ask, us: f.Us(), memory: kept, last: last, at: at, began: f.now(),
 		pageLists: listRoom{most: f.listsMost}, wholeLists: listRoom{most: f.listsMost},
 		parents: map[plan.SHA]firstParent{}, there: map[plan.Branch]*pathSet{},
 		full: map[int]*rawPull{}, moves: map[[2]plan.SHA]move{}, raws: map[int]*rawPull{}, bases: map[plan.Branch]*rawBase{}, tips: map[plan.Branch]plan.SHA{},
@@ -165,10 +163,10 @@ func (l *observation) run(ctx context.Context) (plan.Snapshot, error) {
 		return plan.Snapshot{}, err
 	}
 	if l.repo.ID != 0 && l.once.DatabaseID != 0 && l.repo.ID != l.once.DatabaseID {
-		return plan.Snapshot{}, &Error{Kind: Gone, Reason: wordOtherRepo, Err: errRepository}
+		return plan.Snapshot{}, &client.Error{Kind: client.Gone, Reason: wordOtherRepo, Err: client.ErrRepository}
 	}
 	if l.once.IsArchived || l.once.IsDisabled { // nothing can be written there, and lists leave it out
-		return plan.Snapshot{}, &Error{Kind: Gone, Reason: wordArchived, Err: errRepository}
+		return plan.Snapshot{}, &client.Error{Kind: client.Gone, Reason: wordArchived, Err: client.ErrRepository}
 	}
 	for _, read := range []func(context.Context) error{l.readDetails, l.readBases} {
 		if err := read(ctx); err != nil {
@@ -209,7 +207,7 @@ func (l *observation) run(ctx context.Context) (plan.Snapshot, error) {
 func (l *observation) frame() plan.Snapshot {
 	s := plan.Snapshot{
 		Repo: l.repo, At: l.at, Skew: l.skew, Us: l.us, App: l.f.app, Methods: l.once.methods(),
-		Bases: map[plan.Branch]plan.Base{}, Budget: budget.Sustained(l.f.pace) / pointsWrite,
+		Bases: map[plan.Branch]plan.Base{}, Budget: l.f.WritesPerMinute(),
 	}
 	s.Repo.ID = l.once.DatabaseID
 	if l.once.DefaultBranchRef != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluicegate/sluice/budget"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -127,8 +128,8 @@ func TestObserveEmptyRepository(t *testing.T) {
 }
 
 // kindOf is the kind of an error, "" for none and "?" for an error without one.
-func kindOf(err error) Kind {
-	var e *Error
+func kindOf(err error) client.Kind {
+	var e *client.Error
 	switch {
 	case err == nil:
 		return ""
@@ -142,7 +143,7 @@ func TestSameNameAnotherRepository(t *testing.T) {
 	repo := repoPart()
 	repo["databaseId"] = 43
 	_, err := (&fake{t: t, say: sayRepo(repo)}).forge(nil).Observe(context.Background(), testRepo, Ask{})
-	if kindOf(err) != Gone {
+	if kindOf(err) != client.Gone {
 		t.Errorf("got %v", err)
 	}
 }
@@ -165,7 +166,7 @@ func TestPagesThatSawDifferentTips(t *testing.T) {
 		return repoAnswer(repoPart(second))
 	}
 	_, err := hub.forge(nil).Observe(context.Background(), testRepo, Ask{})
-	if kindOf(err) != Transient || looks != maxTries {
+	if kindOf(err) != client.Transient || looks != maxTries {
 		t.Errorf("%d looks: %v", looks, err)
 	}
 }
@@ -201,24 +202,6 @@ func TestSmallerPages(t *testing.T) {
 				t.Error(d)
 			}
 		})
-	}
-}
-
-func TestSkew(t *testing.T) {
-	date := at.Truncate(time.Second)
-	for _, tt := range []struct {
-		sent, got, want time.Duration // after GitHub's date
-	}{
-		{0, time.Second, 0},
-		{900 * time.Millisecond, 1900 * time.Millisecond, 0}, // the date is cut to the second
-		{-10 * time.Second, 5 * time.Second, 0},              // a slow answer proves nothing
-		{31 * time.Second, 32 * time.Second, 30 * time.Second},
-		{-40 * time.Second, -35 * time.Second, -35 * time.Second},
-	} {
-		r := reply{sent: date.Add(tt.sent), got: date.Add(tt.got), date: date}
-		if got := r.skew(); got != tt.want {
-			t.Errorf("sent %s, got %s: skew %s, want %s", tt.sent, tt.got, got, tt.want)
-		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -102,12 +103,12 @@ func (l *observation) readOwners(ctx context.Context, names []plan.Branch, known
 }
 
 // ownersAmong finds the answer for one base from an alias on. That it has no such file is known only beside its tree.
-func ownersAmong(named answers, first int) (plan.ReviewDemand, error) {
+func ownersAmong(named client.Answers, first int) (plan.ReviewDemand, error) {
 	if err := shown(named, fmt.Sprintf("o%d", first)); err != nil {
 		return plan.ReviewsUnknown, err
 	}
 	for n := range ownerFiles {
-		o, err := find[rawObject](named, fmt.Sprintf("o%d", first+1+n))
+		o, err := client.Find[rawObject](named, fmt.Sprintf("o%d", first+1+n))
 		switch {
 		case err != nil:
 			return plan.ReviewsUnknown, err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -164,7 +165,7 @@ func (l *observation) readPages(ctx context.Context) error {
 		}
 		p = p.as(p.form)
 	}
-	return transient(wordTooMany, nil) // fail closed: who sees only some may merge what the rest forbids
+	return client.NewTransient(wordTooMany, nil) // fail closed: who sees only some may merge what the rest forbids
 }
 
 // firstGroups are the merge groups that are asked for with the first page: those that were read the longest ago, or never.
@@ -207,14 +208,14 @@ func unique[T comparable](names []T, n int) []T {
 }
 
 // readPage reads one page, and asks for less each time that GitHub finds it too heavy.
-func (l *observation) readPage(ctx context.Context, p *page) (reply, error) {
+func (l *observation) readPage(ctx context.Context, p *page) (client.Reply, error) {
 	for {
-		r, err := l.c.askParts(ctx, lookQuery(*p))
+		r, err := l.c.AskParts(ctx, lookQuery(*p).operation())
 		switch {
-		case err == nil || !errors.Is(err, errHeavy) || ctx.Err() != nil:
+		case err == nil || !errors.Is(err, client.ErrHeavy) || ctx.Err() != nil:
 			return r, err
 		case p.form == barePage || p.form == smallPage && !p.listed:
-			return reply{}, transient(wordPage, err)
+			return client.Reply{}, client.NewTransient(wordPage, err)
 		}
 		*p = l.lighter(*p)
 	}
@@ -240,20 +241,20 @@ func (l *observation) lighter(p page) page {
 const listName = "pullRequests"
 
 // keepPage keeps what a page says and gives the next page's cursor, "" after the last.
-func (l *observation) keepPage(ctx context.Context, p page, r reply) (string, error) {
+func (l *observation) keepPage(ctx context.Context, p page, r client.Reply) (string, error) {
 	var pulls *connection[*rawPull]
 	if p.listed {
 		var err error
-		if pulls, err = find[connection[*rawPull]](r.aliases(), listName); err != nil {
+		if pulls, err = client.Find[connection[*rawPull]](r.Aliases(), listName); err != nil {
 			return "", err
 		}
-		delete(r.repository, listName) // it is long, and decoded
+		delete(r.Repository, listName) // it is long, and decoded
 	}
 	var repo rawRepo
-	if err := r.into(&repo); err != nil {
+	if err := r.Into(&repo); err != nil {
 		return "", err
 	}
-	l.cost += r.cost
+	l.cost += r.Cost
 	if pulls != nil && p.parts == wholePull && slices.ContainsFunc(pulls.Nodes, (*rawPull).unusable) {
 		return "", errThinly
 	}
@@ -269,20 +270,20 @@ func (l *observation) keepPage(ctx context.Context, p page, r reply) (string, er
 		return "", nil
 	}
 	if pulls == nil {
-		return "", transient(wordEmpty, nil)
+		return "", client.Empty()
 	}
 	if p.after == "" {
 		l.total = pulls.TotalCount
 	}
 	l.forgotten = nil // what is closed before the last page is read would be on neither list
-	if ended, err := find[connection[rawClosure]](r.aliases(), forgottenAlias); p.forgotten && err == nil {
+	if ended, err := client.Find[connection[rawClosure]](r.Aliases(), forgottenAlias); p.forgotten && err == nil {
 		l.forgotten = ended
 	}
 	for i, raw := range pulls.Nodes {
 		if raw.unusable() {
-			return "", transient(wordUnreadable, nil)
+			return "", client.Unreadable(nil)
 		}
-		raw.holed = r.holes[entry(i)] != nil || p.parts == partBare
+		raw.holed = r.Holes[client.Entry(i)] != nil || p.parts == partBare
 		if err := l.keepPull(raw, p.parts == wholePull && !raw.holed); err != nil {
 			return "", err
 		}
@@ -291,7 +292,7 @@ func (l *observation) keepPage(ctx context.Context, p page, r reply) (string, er
 		return "", nil
 	}
 	if pulls.PageInfo.EndCursor == "" || pulls.PageInfo.EndCursor == p.after {
-		return "", transient(wordUnreadable, nil) // a cursor that does not move would be read for ever
+		return "", client.Unreadable(nil) // a cursor that does not move would be read for ever
 	}
 	return pulls.PageInfo.EndCursor, nil
 }
@@ -305,8 +306,8 @@ func (raw *rawPull) unusable() bool {
 }
 
 // keepOnce keeps what the first page says of the repository and of what was asked for by alias.
-func (l *observation) keepOnce(ctx context.Context, p page, repo rawRepo, r reply) error {
-	l.once, l.named, l.skew = repo, r.aliases(), r.skew()
+func (l *observation) keepOnce(ctx context.Context, p page, repo rawRepo, r client.Reply) error {
+	l.once, l.named, l.skew = repo, r.Aliases(), r.Skew()
 	if repo.DefaultBranchRef != nil {
 		if err := l.keepBase(repo.DefaultBranchRef); err != nil {
 			return err
@@ -332,7 +333,7 @@ func (l *observation) keepOnce(ctx context.Context, p page, repo rawRepo, r repl
 // show, or that is not open, is left out.
 func (l *observation) keepNumbers(p page) error {
 	for i, w := range p.pulls {
-		raw, err := find[rawPull](l.named, fmt.Sprintf("p%d", i))
+		raw, err := client.Find[rawPull](l.named, fmt.Sprintf("p%d", i))
 		if err != nil || raw.unusable() || raw.State != "OPEN" || raw.Number != w.number {
 			continue
 		}
@@ -433,4 +434,10 @@ func (l *observation) remember(s plan.Snapshot) {
 		slices.SortFunc(m.bases, func(a, b string) int { return cmp.Or(cmp.Compare(targets[b], targets[a]), cmp.Compare(a, b)) })
 	}
 	keptLook.put(l.memory, struct{}{}, m)
+}
+
+// LookCost is how many of GraphQL's points of an hour the last look at a repository cost; 1 before the first.
+func (f *Forge) LookCost(repo plan.Repo) int {
+	m, _ := keptLook.get(f.memory.of(repo), struct{}{})
+	return max(m.cost, 1)
 }

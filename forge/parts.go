@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -106,14 +107,14 @@ func (l *observation) failed(ctx context.Context, k partKey, what string, err er
 	if endsLook(ctx, err) {
 		return plan.Unread{}, err
 	}
-	e := judge(err)
-	if errors.Is(e, errSilent) {
+	e := client.Judge(err)
+	if errors.Is(e, client.ErrSilent) {
 		l.silent.Add(1)
 	}
 	p, _ := keptParts.get(l.memory, k)
 	p.fails++
 	p.until = l.f.now().Add(partPause(p.fails))
-	p.unread = plan.Unread{Reason: notRead(what, e), Passing: e.Kind != Refused && p.fails < partPatience}
+	p.unread = plan.Unread{Reason: notRead(what, e), Passing: e.Kind != client.Refused && p.fails < partPatience}
 	keptParts.put(l.memory, k, p)
 	l.askAgain(p.until)
 	l.log.Warn("a part of a repository was not read", "part", string(k.kind), "name", k.name, "what", what, "fails", p.fails, "error", err)
@@ -125,11 +126,11 @@ func partPause(fails int) time.Duration { return min(partFirst<<min(max(fails, 1
 
 // endsLook reports whether an error is about more than a part.
 func endsLook(ctx context.Context, err error) bool {
-	if ctx.Err() != nil || errors.Is(err, errInstallation) {
+	if ctx.Err() != nil || errors.Is(err, client.ErrInstallation) {
 		return true
 	}
-	var e *Error
-	return errors.As(err, &e) && (e.Kind == Limited || e.Kind == Unauthorized)
+	var e *client.Error
+	return errors.As(err, &e) && (e.Kind == client.Limited || e.Kind == client.Unauthorized)
 }
 
 // wasRead forgets that a part could not be read.
@@ -172,19 +173,19 @@ func (l *observation) hasTurn(kind partKind, name string) {
 }
 
 // askNamed sends a query about parts, and gives what was asked for by alias.
-func (l *observation) askNamed(ctx context.Context, q *query) (answers, error) {
-	r, err := l.c.askParts(ctx, q)
-	l.cost += r.cost // 0 with an error
-	return r.aliases(), err
+func (l *observation) askNamed(ctx context.Context, q *query) (client.Answers, error) {
+	r, err := l.c.AskParts(ctx, q.operation())
+	l.cost += r.Cost // 0 with an error
+	return r.Aliases(), err
 }
 
 // eachFound hands over, for each of some parts, what stands under alias0, alias1 … of an answer, or its error: err is that of all.
-func eachFound[P, R any](named answers, err error, alias string, parts []P, keep func(P, *R, error) error) error {
+func eachFound[P, R any](named client.Answers, err error, alias string, parts []P, keep func(P, *R, error) error) error {
 	for i, p := range parts {
 		var raw *R
 		bad := err
 		if bad == nil {
-			raw, bad = find[R](named, fmt.Sprint(alias, i))
+			raw, bad = client.Find[R](named, fmt.Sprint(alias, i))
 		}
 		if err := keep(p, raw, bad); err != nil {
 			return err
@@ -206,7 +207,7 @@ func askEach[P, R any](ctx context.Context, l *observation, parts []P, most int,
 
 // divides reports whether a query for so many parts is worth sending in halves.
 func (l *observation) divides(ctx context.Context, err error, parts int) bool {
-	if parts < 2 || !errors.Is(err, errHeavy) || ctx.Err() != nil {
+	if parts < 2 || !errors.Is(err, client.ErrHeavy) || ctx.Err() != nil {
 		return false
 	}
 	l.heavy++

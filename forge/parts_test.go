@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -124,8 +125,8 @@ func TestOneBadPullSpoilsNoOther(t *testing.T) {
 
 // TestWhatIsNoPartEndsTheLook: a limit or a key that is not taken is about the installation, whatever was asked for.
 func TestWhatIsNoPartEndsTheLook(t *testing.T) {
-	for want, bad := range map[Kind]answerOf{
-		Limited: {code: 429, body: `{}`}, Unauthorized: {code: 401, body: `{}`}, Gone: {code: 403, body: `{"message":"This installation has been suspended"}`},
+	for want, bad := range map[client.Kind]answerOf{
+		client.Limited: {code: 429, body: `{}`}, client.Unauthorized: {code: 401, body: `{}`}, client.Gone: {code: 403, body: `{"message":"This installation has been suspended"}`},
 	} {
 		l := newLab(t, nil)
 		l.say = func(r *http.Request, body string) answerOf {
@@ -142,8 +143,8 @@ func TestWhatIsNoPartEndsTheLook(t *testing.T) {
 
 // TestOnlyTheRepositorysOwnQuerySaysThatItIsGone: an error about what lies below it says so of that part alone.
 func TestOnlyTheRepositorysOwnQuerySaysThatItIsGone(t *testing.T) {
-	for path, want := range map[string]Kind{
-		`["repository"]`: Gone, `["repository","defaultBranchRef","target"]`: Transient, `["repository","p0"]`: "",
+	for path, want := range map[string]client.Kind{
+		`["repository"]`: client.Gone, `["repository","defaultBranchRef","target"]`: client.Transient, `["repository","p0"]`: "",
 		`["repository","b0"]`: "", `["repository","pullRequests","nodes",0,"headRepository"]`: "",
 	} {
 		l := newLab(t, nil)
@@ -176,7 +177,7 @@ func TestOnlyTheRepositorysOwnQuerySaysThatItIsGone(t *testing.T) {
 		}
 		return answerOf{}
 	}
-	if _, err := l.f.Observe(context.Background(), testRepo, Ask{}); kindOf(err) != Transient {
+	if _, err := l.f.Observe(context.Background(), testRepo, Ask{}); kindOf(err) != client.Transient {
 		t.Errorf("the App: %v", err)
 	}
 }
@@ -589,7 +590,7 @@ func TestRulesThatWereReadCount(t *testing.T) {
 // TestReasonsOfParts: what people read says what and why; GitHub's own words only where it refuses, for of a fault they differ each time.
 func TestReasonsOfParts(t *testing.T) {
 	got := []string{}
-	for _, e := range []*Error{{Kind: Refused, Reason: "too large"}, {Kind: Gone, Reason: "x"}, {Kind: Transient, Reason: "x"}} {
+	for _, e := range []*client.Error{{Kind: client.Refused, Reason: "too large"}, {Kind: client.Gone, Reason: "x"}, {Kind: client.Transient, Reason: "x"}} {
 		got = append(got, notRead(whatFiles, e))
 	}
 	if d := cmp.Diff([]string{

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -82,7 +83,7 @@ func (l *observation) addOurs(p *plan.Pull, raw *rawPull) {
 		p.Ours = l.ours(context, at.Status.Contexts)
 	case !known && !raw.fresh: // what stands there is not known: nothing is written
 		if !p.Unread.Is() {
-			p.Unread.Reason = notRead(whatCommit, transient("", nil))
+			p.Unread.Reason = notRead(whatCommit, client.NewTransient("", nil))
 		}
 		p.Unread.Passing = true
 	}
@@ -243,7 +244,7 @@ func allPages[T any](ctx context.Context, l *observation, raw *rawPull, at *conn
 			return nil, false, err
 		}
 		if r.PullRequest == nil || r.PullRequest.HeadRefOid != raw.HeadRefOid || page(r.PullRequest) == nil {
-			return nil, false, transient(wordMoved, nil)
+			return nil, false, client.NewTransient(wordMoved, nil)
 		}
 		at = page(r.PullRequest)
 		all = append(all, at.Nodes...)
@@ -253,14 +254,14 @@ func allPages[T any](ctx context.Context, l *observation, raw *rawPull, at *conn
 
 // more asks a further query of the look.
 func (l *observation) more(ctx context.Context, q *query, v any) error {
-	r, err := l.c.ask(ctx, q)
+	r, err := l.c.Ask(ctx, q.operation())
 	if err != nil {
 		return err
 	}
 	l.mu.Lock()
-	l.cost += r.cost
+	l.cost += r.Cost
 	l.mu.Unlock()
-	return r.into(v)
+	return r.Into(v)
 }
 
 // addReviews keeps opinions. A ghost's approval counts for nothing.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -162,6 +163,11 @@ var (
 
 // define gives a query a fragment that others have otherwise, or not.
 func (q *query) define(text string) { q.own[fragmentName.FindStringSubmatch(text)[1]] = text }
+
+// operation is the query as it is sent.
+func (q *query) operation() client.Query {
+	return client.Query{Name: q.name, Text: q.text(), Vars: q.vars}
+}
 
 // text is the whole operation, with the fragments that it spreads, each once: GitHub refuses one that nothing uses.
 func (q *query) text() string {

@@ -76,7 +76,7 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, err, q.text())
 		}
 	}
-	for _, text := range []string{moveMutation, moveEachMutation(1), moveEachMutation(MovesApart)} {
+	for _, text := range []string{moveMutation, moveEachMutation([]string{"m0"}), moveEachMutation([]string{"m0", "m1"})} {
 		if err := githubapi.ValidateQuery(text); err != nil {
 			t.Errorf("%v\n%s", err, text)
 		}

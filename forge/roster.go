@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -84,7 +85,7 @@ func (l *observation) pastOf(ctx context.Context, tip plan.SHA) (past, error) {
 	}
 	o := answer.Object
 	if o == nil || plan.SHA(o.Oid) != tip || o.Line == nil || len(o.Line.Nodes) == 0 || o.Changes == nil || o.Changes.Nodes == nil {
-		return past{}, transient(wordEmpty, nil)
+		return past{}, client.Empty()
 	}
 	p := past{never: len(o.Changes.Nodes) == 0}
 	for _, commit := range o.Line.Nodes {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -229,7 +230,7 @@ func TestRosterUnderALimit(t *testing.T) {
 		}
 		return answerOf{}
 	}
-	if _, err := hub.forge(nil).Observe(t.Context(), testRepo, Ask{}); kindOf(err) != Limited {
+	if _, err := hub.forge(nil).Observe(t.Context(), testRepo, Ask{}); kindOf(err) != client.Limited {
 		t.Error(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	json "github.com/go-json-experiment/json/v1"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -160,18 +161,18 @@ type rawRule struct {
 func (l *observation) readRuleset(ctx context.Context, name plan.Branch, into *rules) error {
 	for page := 1; page <= maxRulePages; page++ {
 		var list []rawRule
-		if err := l.c.get(ctx, l.pageURL(page, "rules/branches/%s", escapePath(string(name))), &list); err != nil {
+		if err := l.c.Get(ctx, l.pageURL(page, "rules/branches/%s", client.EscapePath(string(name))), &list); err != nil {
 			return err
 		}
 		if list == nil {
-			return transient(wordEmpty, nil) // fail closed: a null is not a list without rules
+			return client.Empty() // fail closed: a null is not a list without rules
 		}
 		for _, r := range list {
 			if err := into.add(r); err != nil {
 				return err
 			}
 		}
-		if len(list) < perPage {
+		if len(list) < client.PerPage {
 			return nil
 		}
 	}
@@ -189,7 +190,7 @@ func (r *rules) add(raw rawRule) error {
 		var p reviewRule
 		if len(raw.Parameters) > 0 {
 			if err := json.Unmarshal(raw.Parameters, &p); err != nil {
-				return transient(wordUnreadable, err)
+				return client.Unreadable(err)
 			}
 		}
 		r.demand = r.demand.and(demand{p.Count, p.Owners})
@@ -197,10 +198,10 @@ func (r *rules) add(raw rawRule) error {
 	case "required_status_checks":
 		var p checkRule
 		if err := json.Unmarshal(raw.Parameters, &p); err != nil {
-			return transient(wordUnreadable, err)
+			return client.Unreadable(err)
 		}
 		if p.Checks == nil {
-			return transient(wordEmpty, nil) // fail closed: a rule that requires checks and names none is not a list without checks
+			return client.Empty() // fail closed: a rule that requires checks and names none is not a list without checks
 		}
 		r.strict = r.strict || p.Strict
 		for _, c := range p.Checks {
@@ -257,8 +258,8 @@ func (l *observation) readClassic(ctx context.Context, name plan.Branch, into *r
 			} `json:"required_status_checks"`
 		}
 	}
-	u := pathOf(l.repo) + "/branches/" + escapePath(string(name))
-	if err := l.c.get(ctx, u, &b); err != nil {
+	u := pathOf(l.repo) + "/branches/" + client.EscapePath(string(name))
+	if err := l.c.Get(ctx, u, &b); err != nil {
 		return err
 	}
 	named := map[string]bool{}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sluicegate/sluice/forge/client"
 )
 
 // undefined are answers of servers whose schema lacks a field, each in its own way.
@@ -41,8 +43,8 @@ func TestOldServers(t *testing.T) {
 			const want = "GitHub lacks Repository.isArchived: sluice needs Enterprise Server 3.16"
 			for range 2 {
 				_, err := f.Observe(context.Background(), testRepo, Ask{})
-				var e *Error
-				if !errors.As(err, &e) || e.Kind != Refused || e.Reason != want {
+				var e *client.Error
+				if !errors.As(err, &e) || e.Kind != client.Refused || e.Reason != want {
 					t.Fatal(err)
 				}
 				if !slices.Equal(f.Lacks(), []string{want}) || strings.Count(log.String(), "Repository.isArchived") != 1 {
@@ -79,35 +81,5 @@ func TestWithoutMergeState(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestErrorsBesideACode: what GraphQL says in an answer that is not 200 is not lost.
-func TestErrorsBesideACode(t *testing.T) {
-	for _, tt := range []struct {
-		code   int
-		body   string
-		kind   Kind
-		reason string
-		heavy  bool
-	}{
-		{400, `{"errors":[{"message":"is no OID","type":"UNPROCESSABLE"}]}`, Refused, "is no OID", false},
-		{400, `{"message":"Problems parsing JSON"}`, Refused, "Problems parsing JSON", false},
-		{400, `<html>`, Refused, "400 Bad Request", false},
-		{500, `{"data":null,"errors":[{"message":"a fault"}]}`, Transient, "a fault", false},
-		{500, `{"errors":[{"message":"Something went wrong while executing your query."}]}`, Transient, "Something went wrong while executing your query.", true},
-		{401, `{"message":"Bad credentials","errors":[{"message":"other"}]}`, Unauthorized, "Bad credentials", false},
-	} {
-		hub := &fake{t: t, say: func(r *http.Request, _ string) answerOf {
-			if isToken(r) {
-				return answerOf{}
-			}
-			return answerOf{code: tt.code, body: tt.body}
-		}}
-		_, err := hub.forge(nil).client(testRepo.Installation).ask(context.Background(), idQuery("acme", "fleet"))
-		var e *Error
-		if !errors.As(err, &e) || e.Kind != tt.kind || e.Reason != tt.reason || errors.Is(err, errHeavy) != tt.heavy {
-			t.Errorf("%d %s: %v", tt.code, tt.body, err)
-		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/migueleliasweb/go-github-mock/src/mock"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -51,21 +52,21 @@ func TestSingleErrors(t *testing.T) {
 		code   int
 		header map[string]string
 		body   string
-		kind   Kind
+		kind   client.Kind
 	}{
-		{"405", 405, nil, `{"message":"Pull Request is not mergeable"}`, Refused},
-		{"409", 409, nil, `{"message":"Conflict"}`, Transient},
-		{"422", 422, nil, `{"message":"Validation Failed"}`, Refused},
-		{"403", 403, nil, `{"message":"Resource not accessible by integration"}`, Refused},
-		{"403 with Retry-After", 403, map[string]string{"Retry-After": "30"}, `{"message":"You have exceeded a secondary rate limit."}`, Limited},
-		{"HTML", 502, map[string]string{"Content-Type": "text/html"}, "<html><h1>502 Bad Gateway</h1></html>", Transient},
-		{"truncated", 200, map[string]string{"Content-Length": "100"}, `{"sha":"m1","mer`, Transient},
+		{"405", 405, nil, `{"message":"Pull Request is not mergeable"}`, client.Refused},
+		{"409", 409, nil, `{"message":"Conflict"}`, client.Transient},
+		{"422", 422, nil, `{"message":"Validation Failed"}`, client.Refused},
+		{"403", 403, nil, `{"message":"Resource not accessible by integration"}`, client.Refused},
+		{"403 with Retry-After", 403, map[string]string{"Retry-After": "30"}, `{"message":"You have exceeded a secondary rate limit."}`, client.Limited},
+		{"HTML", 502, map[string]string{"Content-Type": "text/html"}, "<html><h1>502 Bad Gateway</h1></html>", client.Transient},
+		{"truncated", 200, map[string]string{"Content-Length": "100"}, `{"sha":"m1","mer`, client.Transient},
 	}
 	token := `{"token":"` + testToken + `","expires_at":"` + time.Now().Add(time.Hour).Format(time.RFC3339) + `"}`
 	for _, w := range writes {
 		for _, a := range answers {
 			t.Run(w.name+"/"+a.name, func(t *testing.T) {
-				client, server := mock.NewMockedHTTPClientAndServer(
+				mocked, server := mock.NewMockedHTTPClientAndServer(
 					singly(mock.PostAppInstallationsAccessTokensByInstallationId, 201, nil, token),
 					singly(mock.GetApp, 200, nil, `{"id":7,"slug":"sluice"}`),
 					singly(mock.GetReposPullsByOwnerByRepoByPullNumber, 200, nil, `{"merged":false,"head":{"sha":"head"},"base":{"ref":"main"}}`),
@@ -74,7 +75,7 @@ func TestSingleErrors(t *testing.T) {
 					singly(w.endpoint, a.code, a.header, a.body),
 				)
 				defer server.Close()
-				f, err := New(Options{AppID: appID, PrivateKey: testKey(), Transport: client.Transport, Now: time.Now})
+				f, err := New(Options{Options: client.Options{AppID: appID, PrivateKey: testKey(), Transport: mocked.Transport, Now: time.Now}})
 				if err != nil {
 					t.Fatal(err)
 				}

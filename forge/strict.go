@@ -1,8 +1,6 @@
 package forge
 
 import (
-	"errors"
-	"net/http"
 	"time"
 
 	"github.com/sluicegate/sluice/plan"
@@ -26,10 +24,4 @@ func (f *Forge) noteStrict(repo plan.Repo, base plan.Branch) {
 func (f *Forge) provedStrict(repo plan.Repo, base plan.Branch) bool {
 	until, ok := keptStrict.get(f.memory.of(repo), base)
 	return ok && f.now().Before(until)
-}
-
-// outdated reports whether a merge was refused because its head is not up to date with a strict base.
-func outdated(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && (e.Code == http.StatusConflict || e.Code == http.StatusMethodNotAllowed) && says(e.Reason, phrasesOutdated)
 }

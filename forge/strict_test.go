@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -18,7 +19,7 @@ func TestABaseThatShowedItselfStrictIsStrictForADay(t *testing.T) {
 		},
 		"a merge is refused": func(t *testing.T, f *Forge, _ obj) {
 			_, err := f.Merge(context.Background(), testRepo, plan.Merge{Pin: plan.Pin{SHA: "head"}, Pull: 1, Base: "main"})
-			if kindOf(err) != Refused {
+			if kindOf(err) != client.Refused {
 				t.Errorf("got %v", err)
 			}
 		},

@@ -9,15 +9,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/forge/client"
 )
 
 // What people read of this package stands in testdata/words.golden.
 func TestWordsGolden(t *testing.T) {
 	var b strings.Builder
 	for _, word := range []string{
-		wordPace, wordLimit, wordSuspended, wordUninstalled, wordNotThere, wordOtherRepo, wordArchived, wordMoved, wordPage, wordTooMany,
-		wordTooLong, wordNoAnswer, wordUnreadable, wordEmpty, wordMerged, wordElsewhere, wordBranchMoved, wordProtected, wordRedirect,
-		wordNoMove, wordSilent, wordBaseMoved, wordNoBase, wordNoAncestry, wordNoTree, wordShortList,
+		wordOtherRepo, wordArchived, wordMoved, wordPage, wordTooMany,
+		wordMerged, wordElsewhere, wordBranchMoved, wordProtected,
+		wordNoMove, wordSilent, wordBaseMoved, wordNoBase, wordNoAncestry, wordNoTree,
 	} {
 		fmt.Fprintln(&b, word)
 	}
@@ -30,10 +31,7 @@ func TestWordsGolden(t *testing.T) {
 	for _, what := range []string{
 		whatPull, whatReports, whatFork, whatFiles, whatPaths, whatText, whatBase, whatRules, whatGroup, whatTip, whatAncestry, whatCommit,
 	} {
-		fmt.Fprintln(&b, notRead(what, &Error{Kind: Gone}))
-	}
-	for _, kind := range []Kind{Refused, Transient, AlreadyMerged, Limited, Gone, Unauthorized} {
-		fmt.Fprintln(&b, &Error{Kind: kind, Until: at, Reason: "REASON"})
+		fmt.Fprintln(&b, notRead(what, &client.Error{Kind: client.Gone}))
 	}
 	want, err := os.ReadFile("testdata/words.golden")
 	if err != nil {

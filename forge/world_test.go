@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/test/githubapi"
@@ -29,6 +30,16 @@ type world struct {
 	forge *Forge
 	repo  plan.Repo
 	check *githubapi.Checker
+
+	options client.Options
+}
+
+// unlimited forgets what is known of limits.
+func (w *world) unlimited() {
+	w.Helper()
+	app, err := client.New(w.options)
+	w.must(err)
+	w.forge.App = app
 }
 
 // policyText is a file that is valid.
@@ -51,11 +62,9 @@ func newWorldWith(t *testing.T, files map[string]string, o standin.Options) *wor
 	hub.SetMergeability(standin.AtOnce)
 	check := githubapi.New(t)
 	w := &world{T: t, hub: hub, check: check}
-	if w.forge, err = New(Options{
-		URL: "http://github.invalid/api/v3", AppID: appID, PrivateKey: testKey(), Transport: check.Transport(hub.Transport()),
-	}); err != nil {
-		t.Fatal(err)
-	}
+	w.options = client.Options{URL: "http://github.invalid/api/v3", AppID: appID, PrivateKey: testKey(), Transport: check.Transport(hub.Transport())}
+	w.forge, err = New(Options{Options: w.options})
+	w.must(err)
 	all := map[string]string{config.File: policyText, "README.md": "hello\n"}
 	maps.Copy(all, files)
 	if w.r, err = hub.CreateRepo("acme", "fleet", all); err != nil {
@@ -310,7 +319,7 @@ func TestMergesForReal(t *testing.T) {
 	w := newWorld(t, nil)
 	n := w.open("b", "x")
 	head := plan.SHA(w.r.Tip("b"))
-	if _, err := w.merge(n, plan.SHA(w.r.Tip("main"))); kindOf(err) != Transient {
+	if _, err := w.merge(n, plan.SHA(w.r.Tip("main"))); kindOf(err) != client.Transient {
 		t.Errorf("another head: %v", err)
 	}
 	w.hub.ResetRequests()
@@ -323,12 +332,12 @@ func TestMergesForReal(t *testing.T) {
 	if want := (plan.Closure{Subject: plan.Subject{Pull: n, Base: "main"}, SHA: head, Merged: true}); sent["POST /graphql"] != 1 || len(s.Closed) != 1 || s.Closed[0] != want {
 		t.Errorf("what became of it: %v after %v", s.Closed, sent)
 	}
-	if again, err := w.merge(n, head); kindOf(err) != AlreadyMerged || again != sha {
+	if again, err := w.merge(n, head); kindOf(err) != client.AlreadyMerged || again != sha {
 		t.Errorf("again: %s, %v", again, err)
 	}
 	into, err := w.r.OpenPull(standin.NewPull{Head: "c", Base: "b", By: "alice", Change: &standin.Change{Write: map[string]string{"y": "y\n"}}})
 	w.must(err)
-	if err := w.forge.DeleteBranch(context.Background(), w.repo, "b", head); kindOf(err) != Refused || w.r.Tip("b") == "" {
+	if err := w.forge.DeleteBranch(context.Background(), w.repo, "b", head); kindOf(err) != client.Refused || w.r.Tip("b") == "" {
 		t.Errorf("the base of #%d: %v", into, err)
 	}
 	w.must(w.r.ClosePull(into, "alice"))
@@ -337,7 +346,7 @@ func TestMergesForReal(t *testing.T) {
 		t.Error("the branch is still there")
 	}
 	w.must(w.forge.DeleteBranch(context.Background(), w.repo, "b", head)) // gone is fine
-	if err := w.forge.DeleteBranch(context.Background(), w.repo, "main", head); kindOf(err) != Refused || w.r.Tip("main") == "" {
+	if err := w.forge.DeleteBranch(context.Background(), w.repo, "main", head); kindOf(err) != client.Refused || w.r.Tip("main") == "" {
 		t.Errorf("a branch that moved on: %v", err)
 	}
 }
@@ -347,11 +356,11 @@ func TestLostMerge(t *testing.T) {
 	w := newWorld(t, nil)
 	n := w.open("b", "x")
 	w.hub.Fault(standin.Fault{Method: "PUT", Path: "/repos/{owner}/{repo}/pulls/{pull_number}/merge", Status: 502, Body: "<html>", Done: true})
-	if _, err := w.merge(n, plan.SHA(w.r.Tip("b"))); kindOf(err) != Transient {
+	if _, err := w.merge(n, plan.SHA(w.r.Tip("b"))); kindOf(err) != client.Transient {
 		t.Errorf("first: %v", err)
 	}
 	sha, err := w.merge(n, plan.SHA(w.r.Tip("b")))
-	if kindOf(err) != AlreadyMerged || sha != plan.SHA(w.r.Tip("main")) {
+	if kindOf(err) != client.AlreadyMerged || sha != plan.SHA(w.r.Tip("main")) {
 		t.Errorf("second: %s, %v", sha, err)
 	}
 }
@@ -361,13 +370,13 @@ func TestRefusedMerges(t *testing.T) {
 	w.r.Protect("main", standin.Rules{Checks: []standin.RequiredCheck{{Context: "ci"}}})
 	n := w.open("b", "x")
 	_, err := w.merge(n, plan.SHA(w.r.Tip("b")))
-	if kindOf(err) != Refused || judge(err).Reason == "" {
+	if kindOf(err) != client.Refused || client.Judge(err).Reason == "" {
 		t.Errorf("a missing check: %v", err)
 	}
 	w.r.Unprotect("main")
 	_, err = w.r.Commit("main", standin.Change{Write: map[string]string{"x": "2\n"}})
 	w.must(err)
-	if _, err = w.merge(n, plan.SHA(w.r.Tip("b"))); kindOf(err) != Refused {
+	if _, err = w.merge(n, plan.SHA(w.r.Tip("b"))); kindOf(err) != client.Refused {
 		t.Errorf("a conflict: %v", err)
 	}
 	if s, _ := w.look(Ask{}); w.pull(s, n).Mergeable != plan.MergeableConflict {
@@ -385,7 +394,7 @@ func TestUpdatedHead(t *testing.T) {
 	w.must(err)
 	u := plan.Update{Pin: plan.Pin{SHA: plan.SHA(w.r.Tip("b"))}, Pull: n}
 	w.must(w.forge.Update(context.Background(), w.repo, u))
-	if err := w.forge.Update(context.Background(), w.repo, u); kindOf(err) != Refused {
+	if err := w.forge.Update(context.Background(), w.repo, u); kindOf(err) != client.Refused {
 		t.Errorf("a head that moved: %v", err)
 	}
 	updated := plan.SHA(w.r.Tip("main"))
@@ -550,18 +559,18 @@ func TestFaults(t *testing.T) {
 	limit.Path = "/graphql"
 	for name, tt := range map[string]struct {
 		fault standin.Fault
-		want  Kind
+		want  client.Kind
 	}{
-		"cut":       {standin.Fault{Path: "/graphql", Cut: 300}, Transient},
-		"forbidden": {standin.Fault{Path: "/graphql", Errors: []standin.GraphQLError{{Type: "FORBIDDEN", Message: "no"}}}, Refused},
-		"500":       {standin.Fault{Path: "/graphql", Status: 500}, Transient},
-		"limited":   {limit, Limited},
+		"cut":       {standin.Fault{Path: "/graphql", Cut: 300}, client.Transient},
+		"forbidden": {standin.Fault{Path: "/graphql", Errors: []standin.GraphQLError{{Type: "FORBIDDEN", Message: "no"}}}, client.Refused},
+		"500":       {standin.Fault{Path: "/graphql", Status: 500}, client.Transient},
+		"limited":   {limit, client.Limited},
 	} {
 		w.hub.Fault(tt.fault)
 		if _, err := w.forge.Observe(context.Background(), w.repo, Ask{}); kindOf(err) != tt.want {
 			t.Errorf("%s: %v", name, err)
 		}
-		clear(w.forge.clients) // and what they know of limits
+		w.unlimited()
 		w.look(Ask{})
 	}
 }
@@ -574,13 +583,13 @@ func TestTokensEnd(t *testing.T) {
 		t.Errorf("after the token was revoked: %v", got)
 	}
 	w.hub.Suspend("acme")
-	if _, err := w.forge.Observe(context.Background(), w.repo, Ask{}); kindOf(err) != Gone {
+	if _, err := w.forge.Observe(context.Background(), w.repo, Ask{}); kindOf(err) != client.Gone {
 		t.Errorf("suspended: %v", err)
 	}
 	w.hub.Resume("acme")
 	w.look(Ask{})
 	w.hub.Uninstall("acme")
-	if _, err := w.forge.Observe(context.Background(), w.repo, Ask{}); kindOf(err) != Gone {
+	if _, err := w.forge.Observe(context.Background(), w.repo, Ask{}); kindOf(err) != client.Gone {
 		t.Errorf("uninstalled: %v", err)
 	}
 	repos, err := w.forge.Repositories(context.Background())

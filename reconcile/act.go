@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
 )
@@ -73,7 +73,7 @@ func outcomeOf(err error) store.Outcome {
 		return store.Done
 	case errors.Is(err, errVoid), errors.Is(err, errLate), errors.Is(err, errStopped), errors.Is(err, errCrowded):
 		return store.Void
-	case kindOf(err) == forge.Refused:
+	case kindOf(err) == client.Refused:
 		return store.Refused
 	}
 	return store.Failed
@@ -81,7 +81,7 @@ func outcomeOf(err error) store.Outcome {
 
 // reasonOf is an error in the words for people.
 func reasonOf(err error) string {
-	var e *forge.Error
+	var e *client.Error
 	if errors.As(err, &e) && e.Reason != "" {
 		return e.Reason
 	}
@@ -124,7 +124,7 @@ func (u *unit) update(ctx context.Context, a plan.Update) error {
 		return err
 	case err == nil:
 		u.changed()
-	case kindOf(err) == forge.Refused: // else it would be the next in turn for ever, and nobody else
+	case kindOf(err) == client.Refused: // else it would be the next in turn for ever, and nobody else
 		act.Refusal = u.refusal(plan.Refusal{Pull: a.Pull, Head: a.SHA, Tip: a.Tip}, err)
 	}
 	return u.finish(ctx, act, err)

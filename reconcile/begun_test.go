@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 )
@@ -70,7 +70,7 @@ func TestALimitThatOutlastsTheReadIsNotHammered(t *testing.T) {
 					w.sleep(2 * time.Second)
 				}
 				if time.Now().Before(ends) {
-					return &forge.Error{Kind: forge.Limited, Until: ends, Reason: "slow down"}
+					return &client.Error{Kind: client.Limited, Until: ends, Reason: "slow down"}
 				}
 				return nil
 			}
@@ -235,7 +235,7 @@ func TestOneThatIsForgottenIsNotLookedAtTwice(t *testing.T) {
 					w.sleep(28 * time.Second)
 					return transient("502")
 				case c.op == "observe" && c.repo == one && time.Now().Before(back) && w.count(time.Time{}, "status") > 0:
-					return &forge.Error{Kind: forge.Gone, Reason: "Not Found"}
+					return &client.Error{Kind: client.Gone, Reason: "Not Found"}
 				}
 				return nil
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
 )
@@ -71,7 +72,7 @@ func (w *world) MoveBranches(ctx context.Context, r plan.Repo, moves []plan.Move
 	return w.move(ctx, call{op: "move", repo: r, moves: moves, detail: fmt.Sprint(len(moves))}, func(h *hub) error {
 		for _, m := range moves {
 			if why := h.refuses(m); why != "" {
-				return &forge.Error{Kind: forge.Refused, Reason: why}
+				return &client.Error{Kind: client.Refused, Reason: why}
 			}
 		}
 		for _, m := range moves {
@@ -96,7 +97,7 @@ func (w *world) MoveEach(ctx context.Context, r plan.Repo, moves []plan.Move) (e
 			case lost:
 				each = append(each, transient("nothing of it"))
 			case why != "":
-				each, done = append(each, &forge.Error{Kind: forge.Refused, Reason: why}), false
+				each, done = append(each, &client.Error{Kind: client.Refused, Reason: why}), false
 			default:
 				each, done = append(each, nil), true
 			}

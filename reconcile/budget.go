@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -166,7 +166,7 @@ func ending(until time.Time, lists ...[]plan.Debt) (n int) {
 }
 
 // scheduleForeseen follows a look that our own count of GitHub's budgets ended: looks for events wait, and what an opening needs goes on.
-func (k *look) scheduleForeseen(limit *forge.Error, now instant) {
+func (k *look) scheduleForeseen(limit *client.Error, now instant) {
 	e, ln := k.entry, k.line
 	again := now.Tick + limitPause(now.Wall, limit.Until, 1)
 	if e.resync <= now.Tick {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 )
@@ -76,7 +76,7 @@ func TestAnOwedPutBackComesFirstWhenTheLimitEnds(t *testing.T) {
 					until = time.Now().Add(3 * time.Minute)
 				}
 				if time.Now().Before(until) {
-					return &forge.Error{Kind: forge.Limited, Until: until, Reason: "secondary rate limit"}
+					return &client.Error{Kind: client.Limited, Until: until, Reason: "secondary rate limit"}
 				}
 				return nil
 			}
@@ -164,7 +164,7 @@ func TestAnUpdateClaimsItsRoomAmongMerges(t *testing.T) {
 			if c.op == "update" || c.op == "merge" {
 				w.within(func() {
 					if left--; left < 0 && time.Now().Before(free) {
-						err = &forge.Error{Kind: forge.Limited, Until: free, Foreseen: true, Reason: "our own pace"}
+						err = &client.Error{Kind: client.Limited, Until: free, Foreseen: true, Reason: "our own pace"}
 					}
 				})
 			}
@@ -677,7 +677,7 @@ func TestARefusedLookHasItsLastCall(t *testing.T) {
 					return nil
 				}
 				refused = true
-				return &forge.Error{Kind: forge.Limited, Until: renewed, Foreseen: true, Reason: "nothing is left for events"}
+				return &client.Error{Kind: client.Limited, Until: renewed, Foreseen: true, Reason: "nothing is left for events"}
 			}
 		})
 		w.open(one, pull{number: 7, windowed: true})
@@ -706,9 +706,9 @@ func TestAFailedLookHasItsLastCall(t *testing.T) {
 					return nil
 				}
 				if failed++; failed == 1 {
-					return &forge.Error{Kind: forge.Transient, Reason: "502 Bad Gateway"}
+					return &client.Error{Kind: client.Transient, Reason: "502 Bad Gateway"}
 				}
-				return &forge.Error{Kind: forge.Limited, Until: renewed, Foreseen: true, Reason: "nothing is left for events"}
+				return &client.Error{Kind: client.Limited, Until: renewed, Foreseen: true, Reason: "nothing is left for events"}
 			}
 		})
 		w.open(one, pull{number: 7, windowed: true})
@@ -776,7 +776,7 @@ func TestADoubtThatTheHourRefusesHasItsLastCall(t *testing.T) {
 					return nil
 				}
 				refused++
-				return &forge.Error{Kind: forge.Limited, Until: renewed, Foreseen: true, Reason: "nothing is left for events"}
+				return &client.Error{Kind: client.Limited, Until: renewed, Foreseen: true, Reason: "nothing is left for events"}
 			}
 		})
 		w.open(one, pull{number: 7, windowed: true})
@@ -861,7 +861,7 @@ func TestAnOpeningGoesOnWhenALookForAnEventTakesItsPlace(t *testing.T) {
 		}
 		w.fault = func(c call) error {
 			if c.op == "status" && c.state == plan.Success && time.Now().Before(paced) {
-				return &forge.Error{Kind: forge.Limited, Until: paced, Foreseen: true, Reason: "our own pace"}
+				return &client.Error{Kind: client.Limited, Until: paced, Foreseen: true, Reason: "our own pace"}
 			}
 			return nil
 		}
@@ -904,7 +904,7 @@ func TestAnOpeningGoesOnWithWhatCouldNotBeRead(t *testing.T) {
 		}
 		w.fault = func(c call) error {
 			if c.op == "status" && c.state == plan.Success && time.Now().Before(paced) {
-				return &forge.Error{Kind: forge.Limited, Until: paced, Foreseen: true, Reason: "our own pace"}
+				return &client.Error{Kind: client.Limited, Until: paced, Foreseen: true, Reason: "our own pace"}
 			}
 			return nil
 		}
@@ -940,7 +940,7 @@ func TestAnOpeningGoesOnWithoutWhatOnlyTells(t *testing.T) {
 		}
 		w.fault = func(c call) error {
 			if c.op == "status" && c.pull == 8 {
-				return &forge.Error{Kind: forge.Limited, Until: opening.Add(time.Hour), Foreseen: true, Reason: "nothing is left for what tells"}
+				return &client.Error{Kind: client.Limited, Until: opening.Add(time.Hour), Foreseen: true, Reason: "nothing is left for what tells"}
 			}
 			return nil
 		}
@@ -970,7 +970,7 @@ func TestAnOpeningAmidALookWaitsForNoHour(t *testing.T) {
 			if passed := time.Until(opening) + time.Second; passed > 0 {
 				w.sleep(passed)
 			}
-			return &forge.Error{Kind: forge.Limited, Until: opening.Add(time.Hour), Foreseen: true, Reason: "nothing is left for what tells"}
+			return &client.Error{Kind: client.Limited, Until: opening.Add(time.Hour), Foreseen: true, Reason: "nothing is left for what tells"}
 		}
 		w.open(one, pull{number: 7, windowed: true})
 		stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})

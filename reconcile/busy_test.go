@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 )
@@ -254,7 +254,7 @@ func TestTakingBackWaitsForNoPaceOfOthers(t *testing.T) {
 		w.set(func() {
 			w.fault = func(c call) error {
 				if c.op == "status" && c.repo == one && time.Now().Before(free) {
-					return &forge.Error{Kind: forge.Limited, Until: free, Reason: "pace", Foreseen: true}
+					return &client.Error{Kind: client.Limited, Until: free, Reason: "pace", Foreseen: true}
 				}
 				return nil
 			}

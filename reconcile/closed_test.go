@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
@@ -161,7 +161,7 @@ func TestCommitsThatAreGoneKeepNobodyElseWaiting(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.fault = func(c call) error {
 			if c.op == "status" && c.pull <= 5 {
-				return &forge.Error{Kind: forge.Gone, Reason: "No commit found for SHA"}
+				return &client.Error{Kind: client.Gone, Reason: "No commit found for SHA"}
 			}
 			return nil
 		}

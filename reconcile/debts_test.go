@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 	"github.com/sluicegate/sluice/store"
@@ -71,7 +71,7 @@ func TestADebtIsPaidWithoutALook(t *testing.T) {
 		w.set(func() {
 			w.fault = func(c call) error {
 				if c.op == "observe" {
-					return &forge.Error{Kind: forge.Transient, Reason: "422"}
+					return &client.Error{Kind: client.Transient, Reason: "422"}
 				}
 				return nil
 			}
@@ -205,7 +205,7 @@ func TestPaymentsComeFirst(t *testing.T) {
 		w.set(func() {
 			w.fault = func(c call) error {
 				if slices.Contains([]string{"status", "merge", "move"}, c.op) {
-					return &forge.Error{Kind: forge.Transient, Reason: "502"}
+					return &client.Error{Kind: client.Transient, Reason: "502"}
 				}
 				return nil
 			}
@@ -244,7 +244,7 @@ func TestARefusedPaymentIsTriedForAMonth(t *testing.T) {
 			w.decide = nil
 			w.fault = func(c call) error {
 				if c.op == "status" && c.pull == 1 {
-					return &forge.Error{Kind: forge.Refused, Reason: "This SHA and context has reached the maximum number of statuses."}
+					return &client.Error{Kind: client.Refused, Reason: "This SHA and context has reached the maximum number of statuses."}
 				}
 				return nil
 			}
@@ -285,7 +285,7 @@ func TestAPaymentNeverEndsTheNextOpening(t *testing.T) {
 		w.set(func() {
 			w.fault = func(c call) error {
 				if c.op == "status" {
-					return &forge.Error{Kind: forge.Transient, Reason: "502"}
+					return &client.Error{Kind: client.Transient, Reason: "502"}
 				}
 				return nil
 			}
@@ -447,7 +447,7 @@ func TestDebtsOfARepositoryThatIsGone(t *testing.T) {
 // TestASuccessThatALookCannotTakeBackIsTakenBack: a look finds that a success has to go, long before its own end: another file closed its
 // window. GitHub does not take that one write, and from then on no look succeeds.
 func TestASuccessThatALookCannotTakeBackIsTakenBack(t *testing.T) {
-	for _, kind := range []forge.Kind{forge.Transient, forge.Limited, forge.Refused, forge.Gone} {
+	for _, kind := range []client.Kind{client.Transient, client.Limited, client.Refused, client.Gone} {
 		t.Run(string(kind), func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
 				until := time.Now().Add(10 * time.Hour)
@@ -465,9 +465,9 @@ func TestASuccessThatALookCannotTakeBackIsTakenBack(t *testing.T) {
 						switch {
 						case c.op == "status" && !failed:
 							failed = true
-							return &forge.Error{Kind: kind, Reason: "not now"}
+							return &client.Error{Kind: kind, Reason: "not now"}
 						case c.op == "observe" && failed:
-							return &forge.Error{Kind: forge.Transient, Reason: "500"}
+							return &client.Error{Kind: client.Transient, Reason: "500"}
 						}
 						return nil
 					}
@@ -507,9 +507,9 @@ func TestASuccessThatSomebodyHidesIsTakenBack(t *testing.T) {
 				switch {
 				case c.op == "status" && !failed:
 					failed = true
-					return &forge.Error{Kind: forge.Limited, Foreseen: true, Until: time.Now().Add(time.Hour), Reason: "our own count"}
+					return &client.Error{Kind: client.Limited, Foreseen: true, Until: time.Now().Add(time.Hour), Reason: "our own count"}
 				case c.op == "observe" && failed:
-					return &forge.Error{Kind: forge.Transient, Reason: "500"}
+					return &client.Error{Kind: client.Transient, Reason: "500"}
 				}
 				return nil
 			}
@@ -555,7 +555,7 @@ func TestAnEventVoidsWhatWaitedForAPayment(t *testing.T) {
 // TestARefusedPaymentIsTriedWhenItsRepositoryTakesWrites: GitHub refuses every status of a repository for an hour, across a close. The
 // success that is owed there is taken back by one of the first writes once it takes them again.
 func TestARefusedPaymentIsTriedWhenItsRepositoryTakesWrites(t *testing.T) {
-	for _, kind := range []forge.Kind{forge.Refused, forge.Gone} {
+	for _, kind := range []client.Kind{client.Refused, client.Gone} {
 		t.Run(string(kind), func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
 				end := time.Now().Add(time.Hour)
@@ -574,7 +574,7 @@ func TestARefusedPaymentIsTriedWhenItsRepositoryTakesWrites(t *testing.T) {
 				w.set(func() {
 					w.fault = func(c call) error {
 						if c.op == "status" {
-							return &forge.Error{Kind: kind, Reason: "no"}
+							return &client.Error{Kind: kind, Reason: "no"}
 						}
 						return nil
 					}
@@ -593,7 +593,7 @@ func TestARefusedPaymentIsTriedWhenItsRepositoryTakesWrites(t *testing.T) {
 // TestAPaymentIsTriedEveryMinuteAtFirst: GitHub refuses all writes for five minutes. Whoever is green meanwhile is so for a minute more,
 // also where nothing else is written.
 func TestAPaymentIsTriedEveryMinuteAtFirst(t *testing.T) {
-	for _, kind := range []forge.Kind{forge.Refused, forge.Gone} {
+	for _, kind := range []client.Kind{client.Refused, client.Gone} {
 		t.Run(string(kind), func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
 				end := time.Now().Add(time.Hour)
@@ -603,13 +603,13 @@ func TestAPaymentIsTriedEveryMinuteAtFirst(t *testing.T) {
 				defer stop()
 				time.Sleep(30 * time.Minute)
 				w.set(func() {
-					w.fault = func(c call) error { return &forge.Error{Kind: kind, Reason: "no"} }
+					w.fault = func(c call) error { return &client.Error{Kind: kind, Reason: "no"} }
 				})
 				time.Sleep(35 * time.Minute)
 				w.set(func() {
 					w.fault = func(c call) error {
 						if c.op != "status" {
-							return &forge.Error{Kind: kind, Reason: "no"}
+							return &client.Error{Kind: kind, Reason: "no"}
 						}
 						return nil
 					}
@@ -625,8 +625,8 @@ func TestAPaymentIsTriedEveryMinuteAtFirst(t *testing.T) {
 // merged then, pending follows, or its payment.
 func TestALostAnswerOfASuccessIsPutBack(t *testing.T) {
 	for name, second := range map[string]error{
-		"refused": &forge.Error{Kind: forge.Refused, Reason: "no"},
-		"limited": &forge.Error{Kind: forge.Limited, Reason: "slow down", Until: time.Date(2000, 1, 1, 0, 10, 0, 0, time.UTC)},
+		"refused": &client.Error{Kind: client.Refused, Reason: "no"},
+		"limited": &client.Error{Kind: client.Limited, Reason: "slow down", Until: time.Date(2000, 1, 1, 0, 10, 0, 0, time.UTC)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
 )
@@ -31,7 +31,7 @@ func (l *Loop) discoverAll(ctx context.Context) {
 			return
 		}
 		l.listed(ctx, err)
-		var some *forge.PartialListError // not on one bad installation's account are all others left alone
+		var some *client.PartialListError // not on one bad installation's account are all others left alone
 		if err == nil || errors.As(err, &some) {
 			fails = 0
 		} else {
@@ -125,7 +125,7 @@ func (l *Loop) discoverOnce(ctx context.Context) (time.Duration, error) {
 	defer cancel()
 	began := l.now()
 	repos, err := l.forge.Repositories(bounded)
-	var some *forge.PartialListError
+	var some *client.PartialListError
 	partial := errors.As(err, &some)
 	if fresh := l.unknown(repos); len(fresh) > 0 {
 		if err := l.stored(l.store.Know(ctx, fresh, began.Wall)); err != nil {
@@ -162,7 +162,7 @@ func listInterval(least time.Duration, n int) time.Duration {
 // listed notes how the list of repositories went, and what is wrong for everybody. It is logged when that is another thing than the last time.
 func (l *Loop) listed(ctx context.Context, err error) {
 	level, says, key := slog.LevelError, cmp.Or(setupOf(err), wordUnlisted), string(kindOf(err))
-	var some *forge.PartialListError
+	var some *client.PartialListError
 	if errors.As(err, &some) {
 		says, key = wordSomeUnlisted, fmt.Sprint(some.Installations)
 	}
@@ -172,10 +172,10 @@ func (l *Loop) listed(ctx context.Context, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.health.setup = setupOf(err)
-	if l.health.setup != "" && kindOf(err) == forge.Unauthorized {
+	if l.health.setup != "" && kindOf(err) == client.Unauthorized {
 		l.health.skew = cmp.Or(l.forge.KeySkew(), l.health.skew) // a key carries times
 	}
-	if l.health.started && kindOf(err) == forge.Transient {
+	if l.health.started && kindOf(err) == client.Transient {
 		l.health.setup = "" // it worked before, and what is due may be done as soon as GitHub answers: that is a lag
 	}
 	before := l.health.logged
@@ -231,7 +231,7 @@ func (l *Loop) adoptList(repos []plan.Repo) {
 // unlisted goes through those that a list should name and does not. That says nothing by itself, as pages shift while they are read: each is
 // looked at, as at a resync. Those of which GitHub said so itself are forgotten, and given. Who was taken in after the list began is left
 // alone.
-func (l *Loop) unlisted(repos []plan.Repo, some *forge.PartialListError, began tick) (gone []plan.Repo) {
+func (l *Loop) unlisted(repos []plan.Repo, some *client.PartialListError, began tick) (gone []plan.Repo) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	listed := make(map[*entry]bool, len(repos))

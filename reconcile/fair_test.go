@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 )
@@ -97,7 +97,7 @@ func TestASpentHourOfRequestsKeepsNoEventThatNeedsNone(t *testing.T) {
 			left = 500
 			w.fault = func(c call) error {
 				if c.op == "observe" && c.rules {
-					return &forge.Error{Kind: forge.Limited, Until: renewed, Foreseen: true, Requests: true, Reason: "the hour of requests"}
+					return &client.Error{Kind: client.Limited, Until: renewed, Foreseen: true, Requests: true, Reason: "the hour of requests"}
 				}
 				return nil
 			}
@@ -211,7 +211,7 @@ func hourly(w *world, b budget.Quota, dear func(plan.Repo) int) (left func() int
 		}
 		w.within(func() {
 			if renew(); b.Left < dear(c.repo)+budget.EventReserve(b.Limit) {
-				err = &forge.Error{Kind: forge.Limited, Until: b.Renewed, Foreseen: true, Reason: "nothing is left"}
+				err = &client.Error{Kind: client.Limited, Until: b.Renewed, Foreseen: true, Reason: "nothing is left"}
 			} else {
 				b.Left -= dear(c.repo)
 			}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 )
@@ -102,7 +102,7 @@ func TestWhatAnEventNamesIsReadInFull(t *testing.T) {
 			w.fault = func(c call) error {
 				if c.op == "observe" && !failed {
 					failed = true
-					return &forge.Error{Kind: forge.Transient, Reason: "no"}
+					return &client.Error{Kind: client.Transient, Reason: "no"}
 				}
 				return nil
 			}

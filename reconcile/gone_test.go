@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 )
@@ -14,7 +14,7 @@ func gone(w *world, until time.Time) {
 	w.set(func() {
 		w.fault = func(c call) error {
 			if c.op == "observe" && c.repo == one && time.Now().Before(until) {
-				return &forge.Error{Kind: forge.Gone, Reason: "Not Found"}
+				return &client.Error{Kind: client.Gone, Reason: "Not Found"}
 			}
 			return nil
 		}
@@ -79,7 +79,7 @@ func TestOneBadInstallationKeepsNoOtherWaiting(t *testing.T) {
 				if c.op != "repositories" {
 					return nil
 				}
-				return &forge.PartialListError{Installations: []int64{77}, Err: &forge.Error{Kind: forge.Unauthorized, Reason: "Bad credentials"}}
+				return &client.PartialListError{Installations: []int64{77}, Err: &client.Error{Kind: client.Unauthorized, Reason: "Bad credentials"}}
 			}
 			delete(w.hubs, 2)
 			delete(w.hubs, 3)

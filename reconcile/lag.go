@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -146,7 +146,7 @@ func sorted(all map[int64]*group) []*group {
 
 // setupOf is what an error says to be wrong for everybody; "": nothing.
 func setupOf(err error) string {
-	var e *forge.Error
+	var e *client.Error
 	if errors.As(err, &e) {
 		return e.Setup
 	}
@@ -154,9 +154,9 @@ func setupOf(err error) string {
 }
 
 // limitOf gives GitHub's limit in an error; nil if it is none.
-func limitOf(err error) *forge.Error {
-	var e *forge.Error
-	if errors.As(err, &e) && e.Kind == forge.Limited {
+func limitOf(err error) *client.Error {
+	var e *client.Error
+	if errors.As(err, &e) && e.Kind == client.Limited {
 		return e
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
@@ -34,7 +34,7 @@ func TestOneRepositoryThatTakesNoPaymentsKeepsNoOther(t *testing.T) {
 		w.set(func() {
 			w.fault = func(c call) error {
 				if c.op == "status" && c.repo.ID == one.ID {
-					return &forge.Error{Kind: forge.Transient, Reason: "500"}
+					return &client.Error{Kind: client.Transient, Reason: "500"}
 				}
 				return nil
 			}
@@ -53,7 +53,7 @@ func TestOneRepositoryThatTakesNoPaymentsKeepsNoOther(t *testing.T) {
 // after a month like those that GitHub refuses. With the race detector the service is down for the middle of that month: a payment that
 // nobody takes is tried each minute.
 func TestPaymentsThatNobodyTakesEnd(t *testing.T) {
-	for _, kind := range []forge.Kind{forge.Unauthorized, forge.Transient, forge.Gone} {
+	for _, kind := range []client.Kind{client.Unauthorized, client.Transient, client.Gone} {
 		t.Run(string(kind), func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
 				end := time.Now().Add(time.Hour)
@@ -66,7 +66,7 @@ func TestPaymentsThatNobodyTakesEnd(t *testing.T) {
 				w.set(func() {
 					w.fault = func(c call) error {
 						if slices.Contains(github, c.op) {
-							return &forge.Error{Kind: kind, Reason: "no"}
+							return &client.Error{Kind: kind, Reason: "no"}
 						}
 						return nil
 					}
@@ -229,7 +229,7 @@ func paysWhenBack(t *testing.T, installation int64) {
 		w.set(func() {
 			w.fault = func(c call) error {
 				if slices.Contains(github, c.op) {
-					return &forge.Error{Kind: forge.Gone, Reason: "suspended"}
+					return &client.Error{Kind: client.Gone, Reason: "suspended"}
 				}
 				return nil
 			}
@@ -242,7 +242,7 @@ func paysWhenBack(t *testing.T, installation int64) {
 				case c.op == "observe":
 					return errors.New("away")
 				case slices.Contains(github, c.op) && c.repo.Installation != installation:
-					return &forge.Error{Kind: forge.Gone, Reason: "suspended"}
+					return &client.Error{Kind: client.Gone, Reason: "suspended"}
 				}
 				return nil
 			}
@@ -275,7 +275,7 @@ func TestPaymentsKeepGitHubsPace(t *testing.T) {
 				}
 				now := time.Now()
 				if now.Before(next) {
-					return &forge.Error{Kind: forge.Limited, Reason: "our own pace", Until: next}
+					return &client.Error{Kind: client.Limited, Reason: "our own pace", Until: next}
 				}
 				next = now.Add(time.Second / 3)
 				return nil
@@ -290,7 +290,7 @@ func TestPaymentsKeepGitHubsPace(t *testing.T) {
 
 // TestADebtOfLongAgoIsNotGivenUpAtOnce: the service was down for more than a month, and the first tries after that fail.
 func TestADebtOfLongAgoIsNotGivenUpAtOnce(t *testing.T) {
-	for _, kind := range []forge.Kind{forge.Transient, forge.Refused} {
+	for _, kind := range []client.Kind{client.Transient, client.Refused} {
 		bubble(t, func(t *testing.T, w *world) {
 			end := time.Now().Add(time.Hour)
 			w.decide = shownUntil(&end)
@@ -308,7 +308,7 @@ func TestADebtOfLongAgoIsNotGivenUpAtOnce(t *testing.T) {
 					}
 					if c.op == "status" && fails < 4 {
 						fails++
-						return &forge.Error{Kind: kind, Reason: "no"}
+						return &client.Error{Kind: kind, Reason: "no"}
 					}
 					return nil
 				}

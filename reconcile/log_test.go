@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/reconcile"
 )
 
@@ -47,9 +47,9 @@ func logger(w *logged) *slog.Logger {
 func TestWhatIsWrongForEverybodyIsSaidOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		var log logged
-		silent := &forge.Error{Kind: forge.Transient, Reason: "dial tcp 10.0.0.7:443", Setup: "no answer from GitHub at URL"}
-		path := &forge.Error{Kind: forge.Refused, Reason: "404 Not Found", Setup: "no GitHub API at URL"}
-		key := &forge.Error{Kind: forge.Unauthorized, Reason: "no", Setup: "GitHub rejects the App"}
+		silent := &client.Error{Kind: client.Transient, Reason: "dial tcp 10.0.0.7:443", Setup: "no answer from GitHub at URL"}
+		path := &client.Error{Kind: client.Refused, Reason: "404 Not Found", Setup: "no GitHub API at URL"}
+		key := &client.Error{Kind: client.Unauthorized, Reason: "no", Setup: "GitHub rejects the App"}
 		tries := 0
 		fail := func(err error) {
 			w.set(func() {
@@ -68,7 +68,7 @@ func TestWhatIsWrongForEverybodyIsSaidOnce(t *testing.T) {
 		fail(silent)
 		stop := w.run(reconcile.Options{Log: logger(&log)})
 		defer stop()
-		for _, err := range []*forge.Error{silent, path, key, silent} {
+		for _, err := range []*client.Error{silent, path, key, silent} {
 			fail(err)
 			w.set(func() { tries = 0 })
 			time.Sleep(time.Hour)
@@ -118,7 +118,7 @@ func TestLooksThatFailAreSaidOnce(t *testing.T) {
 			w.set(func() {
 				w.fault = func(c call) error {
 					if c.op == "observe" && reason != "" {
-						return &forge.Error{Kind: forge.Refused, Reason: reason}
+						return &client.Error{Kind: client.Refused, Reason: reason}
 					}
 					return nil
 				}

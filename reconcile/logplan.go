@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -102,7 +102,7 @@ func (k *reading) complain(err error, n int, pause, took time.Duration) {
 		args = append(args, "stack", string(p.stack))
 	}
 	level, now := slog.LevelError, string(kindOf(err))
-	if kindOf(err) != forge.Transient { // those have other words each time
+	if kindOf(err) != client.Transient { // those have other words each time
 		now += ": " + reasonOf(err)
 	}
 	if setupOf(err) != "" || now == k.entry.complaint {

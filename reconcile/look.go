@@ -12,6 +12,7 @@ import (
 	"github.com/sluicegate/sluice/bound"
 	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -81,7 +82,7 @@ var (
 // run does the look and gives its worker back.
 func (k *look) run(ctx context.Context) {
 	err := guard(func() error {
-		return k.through(forge.WithLog(budget.WithBill(budget.WithClass(ctx, k.entry.began), &k.sent), k.log))
+		return k.through(client.WithLog(budget.WithBill(budget.WithClass(ctx, k.entry.began), &k.sent), k.log))
 	})
 	if err != nil && ctx.Err() != nil {
 		err = errStopped
@@ -183,7 +184,7 @@ func (k *reading) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64
 	}
 	known := k.announced()
 	s, err := k.loop.forge.Observe(ctx, k.repo, ask)
-	if kindOf(err) == forge.Gone {
+	if kindOf(err) == client.Gone {
 		return plan.Snapshot{}, 0, fmt.Errorf("%w: %w", errGone, err)
 	}
 	if err != nil {

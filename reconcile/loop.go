@@ -16,7 +16,7 @@ import (
 	"github.com/sluicegate/sluice/store"
 )
 
-// Forge is what the loop needs of GitHub. Errors to branch on are *forge.Error.
+// Forge is what the loop needs of GitHub. Errors to branch on are *client.Error.
 type Forge interface {
 	Repositories(ctx context.Context) ([]plan.Repo, error)
 	// KeySkew is our clock minus GitHub's when GitHub last refused a key for its times; 0 if it never did.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 	"github.com/sluicegate/sluice/store"
@@ -225,7 +226,7 @@ func TestACloseBetweenSuccessAndMergeLeavesNothingGreen(t *testing.T) {
 	}, one)
 }
 
-func transient(reason string) error { return &forge.Error{Kind: forge.Transient, Reason: reason} }
+func transient(reason string) error { return &client.Error{Kind: client.Transient, Reason: reason} }
 
 func TestTransientRefusalsAreTriedAgainWithoutAWorker(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
@@ -259,7 +260,7 @@ func TestTransientRefusalsAreTriedAgainWithoutAWorker(t *testing.T) {
 }
 
 func TestRefusalsGoBackToPendingAndAreCounted(t *testing.T) {
-	for _, kind := range []forge.Kind{forge.Refused, forge.Transient} {
+	for _, kind := range []client.Kind{client.Refused, client.Transient} {
 		t.Run(string(kind), func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
 				stop, from := started(w, reconcile.Options{})
@@ -267,7 +268,7 @@ func TestRefusalsGoBackToPendingAndAreCounted(t *testing.T) {
 				w.set(func() {
 					w.fault = func(c call) error {
 						if c.op == "merge" {
-							return &forge.Error{Kind: kind, Reason: "Required review is missing"}
+							return &client.Error{Kind: kind, Reason: "Required review is missing"}
 						}
 						return nil
 					}
@@ -488,7 +489,7 @@ func TestALimitDelaysItsInstallationAlone(t *testing.T) {
 		w.set(func() {
 			w.fault = func(c call) error {
 				if c.op == "observe" && c.repo.Installation == 1 && time.Now().Before(until) {
-					return &forge.Error{Kind: forge.Limited, Until: until, Reason: "secondary rate limit"}
+					return &client.Error{Kind: client.Limited, Until: until, Reason: "secondary rate limit"}
 				}
 				return nil
 			}
@@ -760,13 +761,13 @@ func TestWhatLagsIsSaid(t *testing.T) {
 		kind string
 		also bool // the write alone fails
 	}{
-		"away": {&forge.Error{Kind: forge.Transient, Reason: "no answer from GitHub: connection refused"}, "no answer from GitHub: connection refused",
+		"away": {&client.Error{Kind: client.Transient, Reason: "no answer from GitHub: connection refused"}, "no answer from GitHub: connection refused",
 			"GitHub does not answer, or answers with an error", false},
-		"limited": {&forge.Error{Kind: forge.Limited, Until: limit, Reason: "GitHub's rate limit for this installation is reached"},
+		"limited": {&client.Error{Kind: client.Limited, Until: limit, Reason: "GitHub's rate limit for this installation is reached"},
 			"rate limited until Sat 1 Jan 2000 00:10:00 UTC: GitHub's rate limit for this installation is reached", "rate limited until Sat 1 Jan 2000 00:10:00 UTC", false},
-		"refused": {&forge.Error{Kind: forge.Refused, Reason: "acme/r1: not accessible"}, "acme/r1: not accessible", "GitHub refused the request", false},
-		"key":     {&forge.Error{Kind: forge.Unauthorized, Reason: "Bad credentials"}, "Bad credentials", "GitHub refused the request", false},
-		"writes":  {&forge.Error{Kind: forge.Transient, Reason: "502 Bad Gateway"}, "502 Bad Gateway", "GitHub does not answer, or answers with an error", true},
+		"refused": {&client.Error{Kind: client.Refused, Reason: "acme/r1: not accessible"}, "acme/r1: not accessible", "GitHub refused the request", false},
+		"key":     {&client.Error{Kind: client.Unauthorized, Reason: "Bad credentials"}, "Bad credentials", "GitHub refused the request", false},
+		"writes":  {&client.Error{Kind: client.Transient, Reason: "502 Bad Gateway"}, "502 Bad Gateway", "GitHub does not answer, or answers with an error", true},
 		"broken":  {errors.New("look at acme/r1: disk full"), "look at acme/r1: disk full", "internal error, or database error", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -825,7 +826,7 @@ func TestLagsAreBounded(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.fault = func(c call) error {
 			if c.op == "observe" {
-				return &forge.Error{Kind: forge.Transient, Reason: strings.Repeat("long\n", 1000)}
+				return &client.Error{Kind: client.Transient, Reason: strings.Repeat("long\n", 1000)}
 			}
 			return nil
 		}
@@ -852,7 +853,7 @@ func TestAListThatFailsIsSaid(t *testing.T) {
 		w.set(func() {
 			w.fault = func(c call) error {
 				if c.op == "repositories" {
-					return &forge.Error{Kind: forge.Transient, Reason: "no answer from GitHub"}
+					return &client.Error{Kind: client.Transient, Reason: "no answer from GitHub"}
 				}
 				return nil
 			}
@@ -877,7 +878,7 @@ func TestReadyTellsWhatIsWrong(t *testing.T) {
 				t.Errorf("ready: %q, want %q", got, want)
 			}
 		}
-		unauthorized := error(&forge.Error{Kind: forge.Unauthorized, Reason: "Bad credentials", Setup: "GitHub rejects the App"})
+		unauthorized := error(&client.Error{Kind: client.Unauthorized, Reason: "Bad credentials", Setup: "GitHub rejects the App"})
 		w.set(func() {
 			w.fault = func(c call) error {
 				if c.op == "repositories" {
@@ -1029,12 +1030,12 @@ func TestAPlanThatNeverRestsIsSlowedDown(t *testing.T) {
 }
 
 func TestOneFailingPullRequestDoesNotStopTheOthers(t *testing.T) {
-	for _, kind := range []forge.Kind{forge.Refused, forge.Transient, forge.Gone} {
+	for _, kind := range []client.Kind{client.Refused, client.Transient, client.Gone} {
 		bubble(t, func(t *testing.T, w *world) {
 			w.set(func() {
 				w.fault = func(c call) error {
 					if c.op == "status" && c.pull == 1 {
-						return &forge.Error{Kind: kind, Reason: "no"}
+						return &client.Error{Kind: kind, Reason: "no"}
 					}
 					return nil
 				}
@@ -1168,7 +1169,7 @@ func pace() func(c call) error {
 			return nil
 		}
 		if now := time.Now(); now.Before(next) {
-			return &forge.Error{Kind: forge.Limited, Until: next, Reason: "our own pace"}
+			return &client.Error{Kind: client.Limited, Until: next, Reason: "our own pace"}
 		}
 		next = time.Now().Add(4 * time.Second)
 		return nil
@@ -1204,7 +1205,7 @@ func TestALongLimitBetweenSuccessAndMergeIsRepairedWhenItEnds(t *testing.T) {
 				w.change(one, func(h *hub) { h.pulls[7].hold = true })
 			}
 			if time.Now().Before(until) {
-				return &forge.Error{Kind: forge.Limited, Until: until, Reason: "secondary rate limit"}
+				return &client.Error{Kind: client.Limited, Until: until, Reason: "secondary rate limit"}
 			}
 			return nil
 		}
@@ -1225,7 +1226,7 @@ func TestAPutBackThatFailsIsTriedAgain(t *testing.T) {
 				switch {
 				case c.op == "merge":
 					w.change(one, func(h *hub) { h.pulls[7].hold = true })
-					return &forge.Error{Kind: forge.Refused, Reason: "no"}
+					return &client.Error{Kind: client.Refused, Reason: "no"}
 				case c.op == "status" && c.state == plan.Pending && fails < times:
 					fails++
 					return transient("502")
@@ -1313,7 +1314,7 @@ func TestALimitWithoutAnEndDoublesAndIsForgotten(t *testing.T) {
 		w.set(func() {
 			w.fault = func(c call) error {
 				if c.op == "observe" && limited {
-					return &forge.Error{Kind: forge.Limited, Reason: "secondary rate limit"}
+					return &client.Error{Kind: client.Limited, Reason: "secondary rate limit"}
 				}
 				return nil
 			}
@@ -1345,7 +1346,7 @@ func TestALimitEndsTheLook(t *testing.T) {
 		}
 		w.fault = func(c call) error {
 			if c.op == "status" && c.pull > 20 && time.Since(midnight2000) < 10*time.Minute {
-				return &forge.Error{Kind: forge.Limited, Until: midnight2000.Add(10 * time.Minute), Reason: "slow down"}
+				return &client.Error{Kind: client.Limited, Until: midnight2000.Add(10 * time.Minute), Reason: "slow down"}
 			}
 			return nil
 		}
@@ -1373,7 +1374,7 @@ func TestAFailedActionStopsTheOthersOfItsPullRequest(t *testing.T) {
 		}
 		w.fault = func(c call) error {
 			if c.op == "update" {
-				return &forge.Error{Kind: forge.Refused, Reason: "merge conflict"}
+				return &client.Error{Kind: client.Refused, Reason: "merge conflict"}
 			}
 			return nil
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -109,7 +109,7 @@ func TestARefusedResyncPutsOffNoEvent(t *testing.T) {
 				t.Fatalf("began as %d", e.began)
 			}
 			k := l.newLook(e, now)
-			k.schedule(&forge.Error{Kind: forge.Limited, Until: midnight.Add(50 * time.Minute), Foreseen: true}, now)
+			k.schedule(&client.Error{Kind: client.Limited, Until: midnight.Add(50 * time.Minute), Foreseen: true}, now)
 			l.queue.end(e, k.line, now.Tick)
 			if wait := e.alarm - now.Tick; wait > time.Second {
 				t.Errorf("it is looked at %s later", wait)

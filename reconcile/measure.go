@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
 )
@@ -165,7 +165,7 @@ func endOf(err error) string {
 	case errors.Is(err, errGone):
 		return "gone"
 	case errors.Is(err, errStore):
-	case kindOf(err) == forge.Limited:
+	case kindOf(err) == client.Limited:
 		return "limited"
 	}
 	return "failed"

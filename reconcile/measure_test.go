@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 )
@@ -56,7 +56,7 @@ func TestMeasured(t *testing.T) {
 			w.windows = opensAt(opening)
 			w.fault = func(c call) error {
 				if c.op == "merge" && time.Since(opening) < 30*time.Second {
-					return &forge.Error{Kind: forge.Transient, Reason: "away"}
+					return &client.Error{Kind: client.Transient, Reason: "away"}
 				}
 				return nil
 			}

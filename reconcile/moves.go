@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -201,7 +202,7 @@ func spread(moves []plan.Move) []plan.Move {
 }
 
 // refuses reports whether GitHub will not do a request as it is. A branch that is gone refuses like one that stands elsewhere.
-func refuses(err error) bool { return kindOf(err) == forge.Refused || kindOf(err) == forge.Gone }
+func refuses(err error) bool { return kindOf(err) == client.Refused || kindOf(err) == client.Gone }
 
 // ask asks GitHub for moves.
 func (v *moving) ask(ctx context.Context, moves []plan.Move, write func(context.Context) error) error {

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 	"github.com/sluicegate/sluice/store"
@@ -246,7 +246,7 @@ func TestALimitAmidTheSearchEndsIt(t *testing.T) {
 		w.fault = func(c call) error {
 			if c.op == "move" && c.apart && time.Now().Before(until) {
 				if n++; n > 1 {
-					return &forge.Error{Kind: forge.Limited, Until: until, Reason: "slow down"}
+					return &client.Error{Kind: client.Limited, Until: until, Reason: "slow down"}
 				}
 			}
 			return nil
@@ -458,8 +458,8 @@ func TestAnUnlockedBranchThatIsRefusedIsLockedAgain(t *testing.T) {
 func TestFailuresOfAMoveLeaveNothingGreen(t *testing.T) {
 	for name, fault := range map[string]error{
 		"transient":    transient("502"),
-		"limited":      &forge.Error{Kind: forge.Limited, Until: time.Date(2000, 1, 1, 2, 0, 0, 0, time.UTC), Reason: "slow down"},
-		"unauthorized": &forge.Error{Kind: forge.Unauthorized, Reason: "Bad credentials"},
+		"limited":      &client.Error{Kind: client.Limited, Until: time.Date(2000, 1, 1, 2, 0, 0, 0, time.UTC), Reason: "slow down"},
+		"unauthorized": &client.Error{Kind: client.Unauthorized, Reason: "Bad credentials"},
 		"odd":          errors.New("no route to host"),
 	} {
 		for _, after := range []bool{false, true} {

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 )
@@ -28,7 +28,7 @@ func githubPace() func(c call) error {
 			level--
 			return nil
 		}
-		return &forge.Error{Kind: forge.Limited, Until: now.Add(time.Duration((1-level)*float64(each)) + time.Millisecond), Reason: "our own pace"}
+		return &client.Error{Kind: client.Limited, Until: now.Add(time.Duration((1-level)*float64(each)) + time.Millisecond), Reason: "our own pace"}
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -93,7 +93,7 @@ func (l *Loop) payOnce(ctx context.Context, o *outbox.Row) {
 }
 
 // heard reports whether GitHub said anything.
-func heard(err error) bool { return kindOf(err) != "" && kindOf(err) != forge.Transient }
+func heard(err error) bool { return kindOf(err) != "" && kindOf(err) != client.Transient }
 
 // paid follows a payment.
 func (l *Loop) paid(ctx context.Context, repo plan.Repo, at outbox.Place, o *outbox.Row, now instant) {
@@ -113,9 +113,9 @@ func (l *Loop) unpaid(ctx context.Context, repo plan.Repo, o *outbox.Row, now in
 	fault, fails, tries := l.ledger.Failed(o)
 	pause := doubling(payWait, backoffMost, fails+1)
 	switch kind := kindOf(err); {
-	case kind == forge.Refused, kind == forge.Gone:
+	case kind == client.Refused, kind == client.Gone:
 		fault, fails, pause = outbox.Debtor, tries, plan.RetryAfter(max(1, tries+1-payOften))
-	case kind == forge.Limited, fault == outbox.GitHub:
+	case kind == client.Limited, fault == outbox.GitHub:
 		fault, pause = outbox.GitHub, payPause(fails, now, err)
 	}
 	if now.Wall.Sub(d.Ends) >= payMostAge && fails >= payTires[fault] {

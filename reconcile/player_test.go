@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 )
@@ -119,7 +119,7 @@ func (p *player) fail(c call) error {
 // lose loses the answer of a call that was done.
 func (p *player) lose(call) error {
 	if p.unlucky() {
-		return &forge.Error{Kind: forge.Transient, Reason: "unexpected EOF"}
+		return &client.Error{Kind: client.Transient, Reason: "unexpected EOF"}
 	}
 	return nil
 }
@@ -136,15 +136,15 @@ func (p *player) trial() error {
 	defer p.mu.Unlock()
 	switch p.fate.IntN(6) {
 	case 0:
-		return &forge.Error{Kind: forge.Refused, Reason: "no"}
+		return &client.Error{Kind: client.Refused, Reason: "no"}
 	case 1:
-		return &forge.Error{Kind: forge.Limited, Until: time.Now().Add(time.Duration(p.fate.IntN(90)) * time.Second), Reason: "slow down"}
+		return &client.Error{Kind: client.Limited, Until: time.Now().Add(time.Duration(p.fate.IntN(90)) * time.Second), Reason: "slow down"}
 	case 2:
-		return &forge.Error{Kind: forge.Gone, Reason: "Not Found"}
+		return &client.Error{Kind: client.Gone, Reason: "Not Found"}
 	case 3:
-		return &forge.Error{Kind: forge.Unauthorized, Reason: "Bad credentials"}
+		return &client.Error{Kind: client.Unauthorized, Reason: "Bad credentials"}
 	case 4:
 		return errors.New("no route to host")
 	}
-	return &forge.Error{Kind: forge.Transient, Reason: "502"}
+	return &client.Error{Kind: client.Transient, Reason: "502"}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -125,7 +125,7 @@ func (u *unit) stillRight(w *post) error {
 // undone reports whether GitHub is known to have done nothing.
 func undone(err error) bool {
 	switch kindOf(err) {
-	case forge.Refused, forge.Limited, forge.Gone, forge.Unauthorized:
+	case client.Refused, client.Limited, client.Gone, client.Unauthorized:
 		return true
 	}
 	return false
@@ -178,7 +178,7 @@ func (u *unit) roomFor(ctx context.Context, w *post) error {
 	}
 	if w.statuses >= plan.MaxStatuses {
 		u.again() // the decision knows it then
-		return fmt.Errorf("set success: %w", &forge.Error{Kind: forge.Refused, Reason: wordStatusesSpent})
+		return fmt.Errorf("set success: %w", &client.Error{Kind: client.Refused, Reason: wordStatusesSpent})
 	}
 	return nil
 }

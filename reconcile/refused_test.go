@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/config"
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
@@ -45,7 +45,7 @@ func TestARefusedUpdateKeepsNobodyElseWaiting(t *testing.T) {
 		w.gated(t, true)
 		w.fault = func(c call) error {
 			if c.op == "update" && c.pull == 1 {
-				return &forge.Error{Kind: forge.Refused, Reason: "refusing to allow a GitHub App to create or update workflow"}
+				return &client.Error{Kind: client.Refused, Reason: "refusing to allow a GitHub App to create or update workflow"}
 			}
 			return nil
 		}
@@ -69,7 +69,7 @@ func TestARefusedSuccessKeepsNobodyElseWaiting(t *testing.T) {
 		w.gated(t, true)
 		w.fault = func(c call) error {
 			if c.op == "status" && c.pull == 1 && c.state == plan.Success {
-				return &forge.Error{Kind: forge.Refused, Reason: "This SHA and context has reached the maximum number of statuses."}
+				return &client.Error{Kind: client.Refused, Reason: "This SHA and context has reached the maximum number of statuses."}
 			}
 			return nil
 		}

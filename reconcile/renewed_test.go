@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 )
@@ -69,13 +69,13 @@ var unwritten = map[string]func(w *world, c call) error{
 	},
 	"refused": func(_ *world, c call) error {
 		if c.op == "status" && c.state == plan.Success {
-			return &forge.Error{Kind: forge.Refused, Reason: "no"}
+			return &client.Error{Kind: client.Refused, Reason: "no"}
 		}
 		return nil
 	},
 	"limited": func(_ *world, c call) error {
 		if c.op == "status" && c.state == plan.Success {
-			return &forge.Error{Kind: forge.Limited, Until: time.Now().Add(time.Minute), Reason: "slow down"}
+			return &client.Error{Kind: client.Limited, Until: time.Now().Add(time.Minute), Reason: "slow down"}
 		}
 		return nil
 	},

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -40,7 +40,7 @@ func (k *look) schedule(err error, now instant) {
 		e.due = now.Tick
 	case errors.Is(err, errStore): // whatever else came with it
 		k.scheduleFailed(err, now)
-	case kindOf(err) == forge.Limited:
+	case kindOf(err) == client.Limited:
 		k.schedulePastLimit(err, now)
 	case errors.Is(err, errGone):
 		k.scheduleGone(err, now)
@@ -141,7 +141,7 @@ func (k *look) schedulePastLimit(err error, now instant) {
 }
 
 // limitedBy notes a limit of GitHub's on an installation.
-func (ln *line) limitedBy(k reading, limit *forge.Error, now instant) {
+func (ln *line) limitedBy(k reading, limit *client.Error, now instant) {
 	if ln.limited <= now.Tick {
 		ln.limits++
 	}
@@ -152,8 +152,8 @@ func (ln *line) limitedBy(k reading, limit *forge.Error, now instant) {
 }
 
 // kindOf is what a failed call to GitHub means; "" if it does not say.
-func kindOf(err error) forge.Kind {
-	var e *forge.Error
+func kindOf(err error) client.Kind {
+	var e *client.Error
 	if errors.As(err, &e) {
 		return e.Kind
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 )
@@ -22,7 +22,7 @@ func anHour(w *world, limit int, dear func(plan.Repo) int) (left func() int) {
 		}
 		w.within(func() {
 			if n -= dear(c.repo); n < 0 {
-				n, err = 0, &forge.Error{Kind: forge.Limited, Until: renewed, Foreseen: true, Reason: "nothing is left"}
+				n, err = 0, &client.Error{Kind: client.Limited, Until: renewed, Foreseen: true, Reason: "nothing is left"}
 			}
 		})
 		return err
@@ -85,7 +85,7 @@ func TestALookThatAlwaysFailsKeepsNobody(t *testing.T) {
 		})
 		w.after = func(c call) error {
 			if c.op == "observe" && c.repo.ID != one.ID {
-				return &forge.Error{Kind: forge.Transient, Reason: "the base moves amid it"}
+				return &client.Error{Kind: client.Transient, Reason: "the base moves amid it"}
 			}
 			return nil
 		}

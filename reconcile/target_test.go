@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 )
@@ -51,7 +51,7 @@ func TestWhatStatusesAreAbout(t *testing.T) {
 		w.set(func() {
 			w.fault = func(c call) error {
 				if c.op == "observe" {
-					return &forge.Error{Kind: forge.Transient, Reason: "422"}
+					return &client.Error{Kind: client.Transient, Reason: "422"}
 				}
 				return nil
 			}

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 )
@@ -24,7 +24,7 @@ func TestAnOpeningWaitsForNoStatusThatOnlyTells(t *testing.T) {
 		w.set(func() {
 			w.fault = func(c call) error {
 				if c.op == "status" && c.state == plan.Pending && time.Now().Before(spent) {
-					return &forge.Error{Kind: forge.Limited, Foreseen: true, Until: spent, Reason: "our own pace"}
+					return &client.Error{Kind: client.Limited, Foreseen: true, Until: spent, Reason: "our own pace"}
 				}
 				return nil
 			}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
 )
@@ -105,11 +105,11 @@ func wordOfKind(err error) string {
 		return setupOf(err)
 	case limit != nil && !limit.Until.IsZero():
 		return "rate limited until " + wordOfInstant(limit.Until)
-	case kind == forge.Limited:
+	case kind == client.Limited:
 		return wordLimited
-	case kind == forge.Transient:
+	case kind == client.Transient:
 		return "GitHub does not answer, or answers with an error"
-	case kind == forge.Gone:
+	case kind == client.Gone:
 		return wordGone
 	case kind != "":
 		return "GitHub refused the request"

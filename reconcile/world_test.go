@@ -15,6 +15,7 @@ import (
 
 	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 	"github.com/sluicegate/sluice/store"
@@ -322,7 +323,7 @@ func (w *world) enter(ctx context.Context, c call) (*hub, error) {
 		return h, ctx.Err()
 	}
 	if h == nil {
-		return h, &forge.Error{Kind: forge.Gone, Reason: "Not Found"}
+		return h, &client.Error{Kind: client.Gone, Reason: "Not Found"}
 	}
 	if c.op == "observe" {
 		budget.Spend(ctx, w.reads, w.cost(c.repo))
@@ -602,11 +603,11 @@ func (w *world) Merge(ctx context.Context, r plan.Repo, m plan.Merge) (plan.SHA,
 	p := h.pulls[m.Pull]
 	switch {
 	case p == nil || p.sha() != m.SHA:
-		err = &forge.Error{Kind: forge.Transient, Reason: "Head branch was modified"}
+		err = &client.Error{Kind: client.Transient, Reason: "Head branch was modified"}
 	case p.merged:
-		err = &forge.Error{Kind: forge.AlreadyMerged, Reason: "already merged"}
+		err = &client.Error{Kind: client.AlreadyMerged, Reason: "already merged"}
 	case p.refuse != "":
-		err = &forge.Error{Kind: forge.Refused, Reason: p.refuse}
+		err = &client.Error{Kind: client.Refused, Reason: p.refuse}
 	default:
 		p.merged = true
 		h.tip++

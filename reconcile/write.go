@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/clock"
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -121,7 +121,7 @@ func (l *Loop) readAgain(s outbox.Stale) {
 // run carries one write out, and does what follows from it.
 func (u *unit) run(ctx context.Context) {
 	l := u.loop
-	ctx = forge.WithLog(ctx, u.log)
+	ctx = client.WithLog(ctx, u.log)
 	err := guard(func() error { return u.do(ctx) })
 	if err != nil && ctx.Err() != nil && !heard(err) {
 		err = errStopped
@@ -201,7 +201,7 @@ func (u *unit) follow(err error, now instant) {
 		u.rest(limit, now)
 	default:
 		l.table.Leave(u.repo, func(w *outbox.Write) bool { return w.Shares(u.write.Action.About()) })
-		if kindOf(err) == forge.Refused { // another try would be refused again, until something changes
+		if kindOf(err) == client.Refused { // another try would be refused again, until something changes
 			break
 		}
 		if e.outcome.failed == nil {
@@ -225,7 +225,7 @@ func (u *unit) fail(err error, n int, now instant) {
 
 // rest keeps writes of the installation waiting until a limit ends. What our own count refuses to one it may grant to what is more urgent.
 // The caller holds the lock.
-func (u *unit) rest(limit *forge.Error, now instant) {
+func (u *unit) rest(limit *client.Error, now instant) {
 	from, pause := outbox.Opens, limitPause(now.Wall, limit.Until, 1)
 	if limit.Foreseen {
 		from, pause = u.write.Class, min(max(limit.Until.Sub(now.Wall), time.Millisecond), limitedMost)

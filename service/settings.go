@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 	"github.com/sluicegate/sluice/web"
@@ -120,7 +121,9 @@ func (s Settings) pageHosts() []string {
 // Forge is what package forge needs of the settings.
 func (s Settings) Forge(lists forge.FileLists, log *slog.Logger) forge.Options {
 	return forge.Options{
-		URL: s.GitHubURL, GraphQLURL: s.GraphQLURL, AppID: s.AppID, PrivateKey: s.PrivateKey, Pace: s.Pace,
-		Resync: s.Resync, Memory: s.Memory, Lists: lists, Log: log,
+		Options: client.Options{
+			URL: s.GitHubURL, GraphQLURL: s.GraphQLURL, AppID: s.AppID, PrivateKey: s.PrivateKey, Pace: s.Pace, Log: log,
+		},
+		Resync: s.Resync, Memory: s.Memory, Lists: lists,
 	}
 }

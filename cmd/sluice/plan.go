@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/report"
 	"github.com/sluicegate/sluice/service"
@@ -68,7 +69,7 @@ func planFor(ctx context.Context, s service.Settings, name string, when moment, 
 		return report.Plan{}, err
 	}
 	if _, err := f.Self(ctx); err != nil {
-		if e := (*forge.Error)(nil); errors.As(err, &e) && e.Setup != "" {
+		if e := (*client.Error)(nil); errors.As(err, &e) && e.Setup != "" {
 			err = fmt.Errorf("%s (%w)", e.Setup, err)
 		}
 		return report.Plan{}, err

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
@@ -199,7 +200,8 @@ func (w *world) boot() {
 	w.must(err)
 	log := slog.New(slog.NewTextHandler(logger{w}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	f, err := forge.New(forge.Options{
-		URL: "http://github.invalid/api/v3", AppID: app, PrivateKey: secretKey, Pace: 900, Resync: resync, Transport: s, Lists: s.store, Log: log,
+		Options: client.Options{URL: "http://github.invalid/api/v3", AppID: app, PrivateKey: secretKey, Pace: 900, Transport: s, Log: log},
+		Resync:  resync, Lists: s.store,
 	})
 	w.must(err)
 	loop := reconcile.New(reconcile.Options{

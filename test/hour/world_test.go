@@ -26,6 +26,7 @@ import (
 
 	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
@@ -194,7 +195,8 @@ func (w *world) serve(database string) (end func()) {
 	w.must(err)
 	log := slog.New(slog.NewTextHandler(logger{w}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	w.forge, err = forge.New(forge.Options{
-		URL: "http://github.invalid/api/v3", AppID: app, PrivateKey: key, Pace: w.limits.REST, Transport: w, Lists: kept, Log: log,
+		Options: client.Options{URL: "http://github.invalid/api/v3", AppID: app, PrivateKey: key, Pace: w.limits.REST, Transport: w, Log: log},
+		Lists:   kept,
 	})
 	w.must(err)
 	loop := reconcile.New(reconcile.Options{

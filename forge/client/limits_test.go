@@ -1,4 +1,4 @@
-package forge
+package client
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
-	"github.com/sluicegate/sluice/plan"
 )
 
 // GitHub's least pause, and the longest limit, as package budget has them.
@@ -20,52 +19,6 @@ const (
 	minPause = time.Minute
 	maxReset = 2 * time.Hour
 )
-
-// clock is a clock that a test sets.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) read() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
-
-var pending = plan.Status{Context: "sluice/main", State: plan.Pending, Description: "held"}
-
-// wasSet is GitHub's answer to it.
-const wasSet = `{"state":"pending","context":"sluice/main"}`
-
-// TestAStatusThatGitHubDoesNotShowIsNotSet: an answer of success without the status is none. Who took it for one would forget a debt.
-func TestAStatusThatGitHubDoesNotShowIsNotSet(t *testing.T) {
-	for _, a := range []answerOf{
-		{code: 200, body: "null"}, {code: 201, body: "null"}, {code: 201, body: "{}"}, {code: 201}, {code: 200, body: wasSet},
-		{code: 201, body: `{"state":"success","context":"sluice/main"}`}, {code: 201, body: `{"state":"pending","context":"sluice/dev"}`},
-	} {
-		hub := &fake{t: t}
-		hub.say = func(r *http.Request, _ string) answerOf {
-			if strings.Contains(r.URL.Path, "/statuses/") {
-				return a
-			}
-			return answerOf{}
-		}
-		if err := hub.forge(nil).status(); kindOf(err) != Transient {
-			t.Errorf("%d %q: %v", a.code, a.body, err)
-		}
-	}
-}
-
-func (f *Forge) status() error {
-	return f.SetStatus(context.Background(), testRepo, plan.SHA(sha(1)), pending)
-}
 
 func TestLimits(t *testing.T) {
 	in := func(d time.Duration) string { return strconv.FormatInt(at.Add(d).Unix(), 10) }
@@ -103,20 +56,18 @@ func TestLimits(t *testing.T) {
 				}
 				return answerOf{code: 201, body: wasSet}
 			}
-			f := hub.forge(func(o *Options) { o.Now = c.read })
+			f := hub.app(func(o *Options) { o.Now = c.read })
 			err := f.status()
 			until(t, err, at.Add(tt.want))
 			sent := len(hub.took())
 			until(t, f.status(), at.Add(tt.want))
-			_, err = f.Merge(context.Background(), testRepo, plan.Merge{Pull: 1, Pin: plan.Pin{SHA: "x"}})
+			err = f.Installation(install).merge()
 			until(t, err, at.Add(tt.want))
 			if sent != 1 || len(hub.took()) != 0 {
 				t.Error("a limited installation goes on sending")
 			}
 			limited = false
-			other := testRepo
-			other.Installation++
-			if err := f.SetStatus(context.Background(), other, "x", pending); err != nil {
+			if err := f.Installation(install + 1).status(); err != nil {
 				t.Error("another installation:", err)
 			}
 			c.pass(tt.want)
@@ -133,9 +84,27 @@ func until(t *testing.T, err error, want time.Time) {
 	if kindOf(err) != Limited {
 		t.Fatalf("got %v", err)
 	}
-	if e := judge(err); !e.Until.Equal(want) {
+	if e := Judge(err); !e.Until.Equal(want) {
 		t.Errorf("until %s, want %s", e.Until, want)
 	}
+}
+
+// clock is a clock that a test sets.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) read() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
 }
 
 func answered429() answer { return answer{Answer: budget.Answer{Code: 429, Header: http.Header{}}} }
@@ -146,7 +115,7 @@ func TestPausesDouble(t *testing.T) {
 	for _, want := range []time.Duration{1, 2, 4, 8, 15, 15} {
 		err := l.see(answered429(), now)
 		until(t, err, now.Add(want*time.Minute))
-		now = judge(err).Until
+		now = Judge(err).Until
 	}
 	if err := l.see(answer{Answer: budget.Answer{Code: 200, Header: http.Header{}}}, now); err != nil {
 		t.Fatal(err)
@@ -162,7 +131,7 @@ func TestTheUrgentFindsRoomInAFullMinute(t *testing.T) {
 			err := l.reserve(t.Context(), budget.Price{Of: budget.GraphQL, Class: c, Points: pointsWrite, Hour: 1}, time.Now()) // its minute is not spent evenly
 			if err == nil {
 				sent[c]++
-			} else if e := judge(err); e.Kind != Limited || !e.Foreseen || !e.Until.After(time.Now()) {
+			} else if e := Judge(err); e.Kind != Limited || !e.Foreseen || !e.Until.After(time.Now()) {
 				t.Fatal(err)
 			}
 			return err
@@ -176,7 +145,7 @@ func TestTheUrgentFindsRoomInAFullMinute(t *testing.T) {
 				t.Errorf("%d of class %d, want %d", sent[c], c, want)
 			}
 		}
-		until(t, send(budget.Debt), judge(send(budget.Debt)).Until)
+		until(t, send(budget.Debt), Judge(send(budget.Debt)).Until)
 		time.Sleep(61 * time.Second)
 		clear(sent)
 		for range 300 { // a crowd of both
@@ -206,7 +175,7 @@ func TestAnHourRunsOut(t *testing.T) {
 		err := l.reserve(t.Context(), p, at)
 		if err != nil {
 			until(t, err, at.Add(time.Hour+budget.Margin))
-			if !judge(err).Foreseen {
+			if !Judge(err).Foreseen {
 				t.Error("GitHub was not asked")
 			}
 		}
@@ -299,7 +268,7 @@ func TestPacedWrites(t *testing.T) {
 			}
 			return answerOf{}
 		}
-		f := hub.forge(func(o *Options) { o.Pace, o.Now = 900, nil })
+		f := hub.app(func(o *Options) { o.Pace, o.Now = 900, nil })
 		began := time.Now()
 		for n := 0; n < 200; {
 			before := time.Now()
@@ -311,10 +280,10 @@ func TestPacedWrites(t *testing.T) {
 				n++
 				continue
 			}
-			if e := judge(err); e.Kind != Limited || !e.Until.After(time.Now()) {
+			if e := Judge(err); e.Kind != Limited || !e.Until.After(time.Now()) {
 				t.Fatal(err)
 			}
-			time.Sleep(time.Until(judge(err).Until))
+			time.Sleep(time.Until(Judge(err).Until))
 		}
 		if took := time.Since(began); took < 95*time.Second || took > 100*time.Second {
 			t.Errorf("200 statuses took %s", took) // 1000 points, of which 252 go at once and the others at 468 a minute
@@ -340,11 +309,11 @@ func TestWaitEndsWithTheContext(t *testing.T) {
 
 func TestGraphQLLimited(t *testing.T) {
 	hub := &fake{t: t}
-	hub.say = func(r *http.Request, body string) answerOf {
+	hub.say = func(r *http.Request, _ string) answerOf {
 		if strings.Contains(r.URL.Path, "/statuses/") {
 			return answerOf{code: 201, body: wasSet}
 		}
-		if operation(body) != "look" {
+		if r.URL.Path != "/graphql" {
 			return answerOf{}
 		}
 		return answerOf{code: 200, body: `{"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded"}]}`, header: map[string]string{
@@ -352,12 +321,11 @@ func TestGraphQLLimited(t *testing.T) {
 			"X-RateLimit-Limit": "12500",
 		}}
 	}
-	f := hub.forge(nil)
+	f := hub.app(nil)
 	if got := f.Budgets(install).GraphQL.Limit; got != budget.HourlyDefault {
 		t.Errorf("budget before the first answer: %d", got)
 	}
-	_, err := f.Observe(context.Background(), testRepo, Ask{})
-	until(t, err, at.Add(7*time.Minute+budget.Margin))
+	until(t, f.look(), at.Add(7*time.Minute+budget.Margin))
 	if got := f.Budgets(install).GraphQL.Limit; got != 12500 {
 		t.Errorf("budget: %d", got)
 	}
@@ -365,8 +333,7 @@ func TestGraphQLLimited(t *testing.T) {
 	if err := f.status(); err != nil || len(hub.took()) == 0 {
 		t.Errorf("REST has an hour of its own: %v", err) // a green is taken back although no look can be paid
 	}
-	_, err = f.Observe(context.Background(), testRepo, Ask{})
-	until(t, err, at.Add(7*time.Minute+budget.Margin))
+	until(t, f.look(), at.Add(7*time.Minute+budget.Margin))
 	if len(hub.took()) != 0 {
 		t.Error("GraphQL goes on")
 	}
@@ -399,16 +366,14 @@ func TestGraphQLLimitsByAnyName(t *testing.T) {
 			}
 			return answerOf{code: tt.code, body: tt.body, header: tt.header}
 		}
-		f := hub.forge(nil)
+		f := hub.app(nil)
 		for i, do := range []func() error{
-			func() error { _, err := f.Observe(context.Background(), testRepo, Ask{}); return err },
-			func() error {
-				return f.MoveBranches(context.Background(), testRepo, []plan.Move{{Branch: "b", Old: plan.SHA(sha(1)), New: plan.SHA(sha(2))}})
-			},
+			f.look,
+			func() error { return f.Installation(install).Mutate(t.Context(), "updateRefs", "mutation move", nil) },
 		} {
 			hub.took()
 			err := do()
-			if e := judge(err); e.Kind != Limited || !e.Until.Equal(at.Add(tt.want)) {
+			if e := Judge(err); e.Kind != Limited || !e.Until.Equal(at.Add(tt.want)) {
 				t.Errorf("%s, %d: %v, want until %s", name, i, err, at.Add(tt.want))
 			}
 			if got := hub.took(); i > 0 && len(got) > 0 {

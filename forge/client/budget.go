@@ -1,4 +1,4 @@
-package forge
+package client
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/sluicegate/sluice/budget"
-	"github.com/sluicegate/sluice/plan"
 )
 
 type logKey struct{}
@@ -16,8 +15,8 @@ func WithLog(ctx context.Context, log *slog.Logger) context.Context {
 	return context.WithValue(ctx, logKey{}, log)
 }
 
-// logOf is the log of a context, or another one if it has none.
-func logOf(ctx context.Context, other *slog.Logger) *slog.Logger {
+// LogOf is the log of a context, or another one if it has none.
+func LogOf(ctx context.Context, other *slog.Logger) *slog.Logger {
 	if log, ok := ctx.Value(logKey{}).(*slog.Logger); ok {
 		return log
 	}
@@ -34,19 +33,16 @@ func count(ctx context.Context, p budget.Price) {
 }
 
 // Budgets gives what is left of an installation's budgets by GitHub's last word, less what is under way.
-func (f *Forge) Budgets(installation int64) budget.Quotas {
-	return f.client(installation).limits.Quotas(f.now())
+func (f *App) Budgets(installation int64) budget.Quotas {
+	return f.Installation(installation).limits.Quotas(f.now())
 }
+
+// WritesPerMinute is how many writes a minute debts can count on, by the pace of an installation; 0: no pace.
+func (f *App) WritesPerMinute() int { return budget.Sustained(f.pace) / pointsWrite }
 
 // Hold keeps so many requests of an installation's present hour for debts: nothing else takes them.
-func (f *Forge) Hold(installation int64, requests int) {
-	f.client(installation).limits.Hold(budget.REST, requests)
-}
-
-// LookCost is how many of GraphQL's points of an hour the last look at a repository cost; 1 before the first.
-func (f *Forge) LookCost(repo plan.Repo) int {
-	m, _ := keptLook.get(f.memory.of(repo), struct{}{})
-	return max(m.cost, 1)
+func (f *App) Hold(installation int64, requests int) {
+	f.Installation(installation).limits.Hold(budget.REST, requests)
 }
 
 // makesContent reports whether a request makes what people are notified of: a merge, or a merge of the base into a head. Whether

@@ -1,4 +1,4 @@
-package forge
+package client
 
 import (
 	"cmp"
@@ -80,31 +80,44 @@ func (e *Error) from(h http.Header) *Error {
 // Unwrap gives what lies below.
 func (e *Error) Unwrap() error { return e.Err }
 
-// errHeavy is below an Error of a query that may work with a smaller page.
-var errHeavy = errors.New("too heavy")
+// ErrHeavy is below an Error of a query that may work with a smaller page.
+var ErrHeavy = errors.New("too heavy")
 
-// errInstallation is below an Error that befalls all that an installation may do; errRepository, below one of the query about the
-// repository itself; errSilent, below one of a request without an answer.
+// ErrInstallation is below an Error that befalls all that an installation may do; ErrRepository, below one of the query about the
+// repository itself; ErrSilent, below one of a request without an answer.
 var (
-	errInstallation = errors.New("the installation")
-	errRepository   = errors.New("the repository")
-	errSilent       = errors.New("no answer")
+	ErrInstallation = errors.New("the installation")
+	ErrRepository   = errors.New("the repository")
+	ErrSilent       = errors.New("no answer")
 )
 
-func transient(reason string, err error) *Error {
+// NewTransient is the error of a call that may well work in a moment.
+func NewTransient(reason string, err error) *Error {
 	return &Error{Kind: Transient, Reason: reason, Err: err}
 }
 
-// wrap names the operation and sorts the error of a call into a Kind. A context that was ended from outside stays what
+// Empty is the error of an answer that lacks what it must have.
+func Empty() *Error { return NewTransient(wordEmpty, nil) }
+
+// Unreadable is the error of an answer that cannot be understood.
+func Unreadable(err error) *Error { return NewTransient(wordUnreadable, err) }
+
+// ShortList is the error of a list that has fewer entries than GitHub counts.
+func ShortList(err error) *Error { return NewTransient(wordShortList, err) }
+
+// NotThere is the error of what is not there, or not for us.
+func NotThere() *Error { return &Error{Kind: Gone, Reason: wordNotThere} }
+
+// Wrap names the operation and sorts the error of a call into a Kind. A context that was ended from outside stays what
 // it is: that is no word about GitHub.
-func wrap(ctx context.Context, op string, err error) error {
+func Wrap(ctx context.Context, op string, err error) error {
 	if err = sorted(ctx, err); err == nil {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", op, err)
 }
 
-// sorted is wrap where another operation names itself.
+// sorted is Wrap where another operation names itself.
 func sorted(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -112,11 +125,11 @@ func sorted(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	return judge(err)
+	return Judge(err)
 }
 
-// judge gives the Error in err, or makes the one that err stands for.
-func judge(err error) *Error {
+// Judge gives the Error in err, or makes the one that err stands for.
+func Judge(err error) *Error {
 	var known *Error
 	if errors.As(err, &known) {
 		return known
@@ -126,7 +139,7 @@ func judge(err error) *Error {
 		return answered(answer.Response.StatusCode, answer.Message, err).from(answer.Response.Header)
 	}
 	if errors.Is(err, errTooLong) {
-		return transient(wordTooLong, errHeavy)
+		return NewTransient(wordTooLong, ErrHeavy)
 	}
 	// What is left never became an answer: refused connections, time-outs, bodies that break off or are no JSON.
 	cause := err
@@ -134,12 +147,12 @@ func judge(err error) *Error {
 	if errors.As(err, &request) {
 		cause = request.Err // people read the reason in a status: where we asked is nobody's business
 	}
-	return transient(wordNoAnswer+": "+oneLine(cause.Error()), errors.Join(err, errSilent))
+	return NewTransient(wordNoAnswer+": "+OneLine(cause.Error()), errors.Join(err, ErrSilent))
 }
 
 // answered is the Error that a status code stands for, with GitHub's message.
 func answered(code int, message string, err error) *Error {
-	reason := cmp.Or(oneLine(message), fmt.Sprintf("%d %s", code, http.StatusText(code)))
+	reason := cmp.Or(OneLine(message), fmt.Sprintf("%d %s", code, http.StatusText(code)))
 	kind := Refused
 	switch {
 	case code == http.StatusUnauthorized:
@@ -147,7 +160,7 @@ func answered(code int, message string, err error) *Error {
 	case code == http.StatusNotFound, code == http.StatusGone:
 		kind = Gone
 	case code == http.StatusForbidden && says(message, phrasesSuspended):
-		kind, err = Gone, errors.Join(err, errInstallation)
+		kind, err = Gone, errors.Join(err, ErrInstallation)
 	case code == http.StatusMethodNotAllowed && says(message, phrasesTransient):
 		kind = Transient
 	case code == http.StatusConflict && says(message, phrasesOutdated):
@@ -156,7 +169,19 @@ func answered(code int, message string, err error) *Error {
 		kind = Transient
 	}
 	if code == http.StatusBadGateway || code == http.StatusGatewayTimeout {
-		err = errors.Join(err, errHeavy)
+		err = errors.Join(err, ErrHeavy)
 	}
 	return &Error{Kind: kind, Reason: reason, Code: code, Err: err}
+}
+
+// Outdated reports whether a merge was refused because its head is not up to date with a strict base.
+func Outdated(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && (e.Code == http.StatusConflict || e.Code == http.StatusMethodNotAllowed) && says(e.Reason, phrasesOutdated)
+}
+
+// Absent reports whether a ref is not there (any more): GitHub says 404 to who reads it and 422 to who deletes it.
+func Absent(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && (e.Code == http.StatusNotFound || e.Code == http.StatusUnprocessableEntity && says(e.Reason, phrasesAbsent))
 }

@@ -1,4 +1,4 @@
-package forge
+package client
 
 import (
 	"errors"
@@ -27,7 +27,7 @@ type schema struct {
 }
 
 // Lacks names what GitHub's schema was last seen to lack of what is needed, each as a line for people; none: nothing.
-func (f *Forge) Lacks() []string {
+func (f *App) Lacks() []string {
 	f.schema.mu.Lock()
 	defer f.schema.mu.Unlock()
 	var out []string

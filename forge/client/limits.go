@@ -1,4 +1,4 @@
-package forge
+package client
 
 import (
 	"context"
@@ -81,7 +81,7 @@ func (a answer) limited() bool {
 
 // reason is GitHub's message, if it is one.
 func (a answer) reason() string {
-	if m := oneLine(messageOf([]byte(a.message))); m != "" {
+	if m := OneLine(messageOf([]byte(a.message))); m != "" {
 		return wordLimit + ": " + m
 	}
 	return wordLimit

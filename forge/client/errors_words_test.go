@@ -1,4 +1,4 @@
-package forge
+package client
 
 import (
 	"context"
@@ -25,7 +25,7 @@ func TestErrorsReadAsSentences(t *testing.T) {
 		}, "list repositories: list installations: temporary error: oops"},
 	} {
 		hub := &fake{t: t, say: tt.say}
-		_, err := hub.forge(nil).Repositories(context.Background())
+		_, err := hub.app(nil).Repositories(context.Background())
 		var e *Error
 		if !errors.As(err, &e) || e.Kind != Transient || err.Error() != tt.want {
 			t.Errorf("%v", err)

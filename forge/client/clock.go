@@ -1,4 +1,4 @@
-package forge
+package client
 
 import (
 	"encoding/json"
@@ -52,7 +52,7 @@ func blameClock(resp *http.Response, sent, got time.Time) time.Duration {
 }
 
 // KeySkew is our clock minus GitHub's when GitHub last refused a key for its times; 0 if it never did.
-func (f *Forge) KeySkew() time.Duration { return time.Duration(f.keySkew.Load()) }
+func (f *App) KeySkew() time.Duration { return time.Duration(f.keySkew.Load()) }
 
 // sayClock says how our clock is off.
 func sayClock(skew time.Duration) string {

@@ -1,4 +1,4 @@
-package forge
+package client
 
 import (
 	"bytes"
@@ -11,14 +11,14 @@ import (
 	"github.com/google/go-github/v60/github"
 )
 
-// get reads a REST resource into v. An empty answer is none.
-func (c *client) get(ctx context.Context, u string, v any) error {
-	_, err := c.getPage(ctx, u, v)
+// Get reads a REST resource into v. An empty answer is none.
+func (c *Installation) Get(ctx context.Context, u string, v any) error {
+	_, err := c.GetPage(ctx, u, v)
 	return err
 }
 
-// getPage is get for one page of a list. It gives the number of the next one; 0: there is none.
-func (c *client) getPage(ctx context.Context, u string, v any) (next int, err error) {
+// GetPage is Get for one page of a list. It gives the number of the next one; 0: there is none.
+func (c *Installation) GetPage(ctx context.Context, u string, v any) (next int, err error) {
 	resp, err := c.call(ctx, http.MethodGet, u, nil, v)
 	if err != nil {
 		return 0, sorted(ctx, err)
@@ -26,9 +26,9 @@ func (c *client) getPage(ctx context.Context, u string, v any) (next int, err er
 	return resp.NextPage, nil
 }
 
-// send makes one REST request that changes something, with a body as JSON, and gives the answer's code. With a v of nil the answer's body
+// Send makes one REST request that changes something, with a body as JSON, and gives the answer's code. With a v of nil the answer's body
 // is not looked at; nor is it where GitHub says that it will do later what was asked.
-func (c *client) send(ctx context.Context, method, u string, body, v any) (code int, err error) {
+func (c *Installation) Send(ctx context.Context, method, u string, body, v any) (code int, err error) {
 	resp, err := c.call(ctx, method, u, body, v)
 	if accepted := new(github.AcceptedError); errors.As(err, &accepted) {
 		return http.StatusAccepted, nil
@@ -40,7 +40,7 @@ func (c *client) send(ctx context.Context, method, u string, body, v any) (code 
 }
 
 // call makes one REST request, and reads of the answer what v has.
-func (c *client) call(ctx context.Context, method, u string, body, v any) (*github.Response, error) {
+func (c *Installation) call(ctx context.Context, method, u string, body, v any) (*github.Response, error) {
 	req, err := c.rest.NewRequest(method, u, body)
 	if err != nil {
 		return nil, err
@@ -54,10 +54,10 @@ func (c *client) call(ctx context.Context, method, u string, body, v any) (*gith
 		return nil, err
 	}
 	if err := json.Unmarshal(answer.Bytes(), v); err != nil {
-		return nil, transient(wordUnreadable, err)
+		return nil, Unreadable(err)
 	}
 	return resp, nil
 }
 
-// pageQuery asks for a page of a list, as long as GitHub's are.
-func pageQuery(page int) string { return fmt.Sprintf("per_page=%d&page=%d", perPage, page) }
+// PageQuery asks for a page of a list, as long as GitHub's are.
+func PageQuery(page int) string { return fmt.Sprintf("per_page=%d&page=%d", PerPage, page) }

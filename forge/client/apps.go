@@ -1,4 +1,4 @@
-package forge
+package client
 
 import (
 	"context"
@@ -14,13 +14,13 @@ import (
 
 // Bounds of what an App may see.
 const (
-	perPage          = 100
+	PerPage          = 100
 	maxInstallations = 1000 // pages of 100
 	maxRepositories  = 1000 // pages of 100 of one installation
 )
 
 // Self is our App's bot, asked of GitHub once.
-func (f *Forge) Self(ctx context.Context) (plan.Login, error) {
+func (f *App) Self(ctx context.Context) (plan.Login, error) {
 	f.mu.Lock()
 	us := f.us
 	f.mu.Unlock()
@@ -28,12 +28,12 @@ func (f *Forge) Self(ctx context.Context) (plan.Login, error) {
 		return us, nil
 	}
 	var app struct{ Slug string }
-	if err := f.self.get(ctx, "app", &app); err != nil {
-		return "", f.setup(wrap(ctx, "read the App", err))
+	if err := f.self.Get(ctx, "app", &app); err != nil {
+		return "", f.setup(Wrap(ctx, "read the App", err))
 	}
-	us = plan.Login(trimBot(app.Slug))
+	us = plan.Login(TrimBot(app.Slug))
 	if us == "" { // fail closed: with no name of our own, everybody's status would be foreign or ours at random
-		return "", f.setup(wrap(ctx, "read the App", transient(wordEmpty, nil)))
+		return "", f.setup(Wrap(ctx, "read the App", Empty()))
 	}
 	f.log.Info("authenticated", "app", us)
 	f.mu.Lock()
@@ -43,7 +43,7 @@ func (f *Forge) Self(ctx context.Context) (plan.Login, error) {
 }
 
 // Us is our App's bot, "" while GitHub has not said it.
-func (f *Forge) Us() plan.Login {
+func (f *App) Us() plan.Login {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.us
@@ -51,7 +51,7 @@ func (f *Forge) Us() plan.Login {
 
 // setup says in the error of a request by the App's own key what is wrong for everybody, if that is known. A web server that is no GitHub API,
 // as GitHub's own site, answers in HTML: such an answer has no message.
-func (f *Forge) setup(err error) error {
+func (f *App) setup(err error) error {
 	var e *Error
 	var answer *github.ErrorResponse
 	if !errors.As(err, &e) {
@@ -64,19 +64,19 @@ func (f *Forge) setup(err error) error {
 		e.Setup = setupKey
 	case bare, e.Kind == Gone, e.Reason == wordRedirect, e.Reason == wordEmpty, e.Reason == wordUnreadable:
 		e.Setup = fmt.Sprintf(setupNoAPI, at)
-	case errors.Is(err, errSilent):
+	case errors.Is(err, ErrSilent):
 		e.Setup = fmt.Sprintf(setupSilent, at)
 	}
 	return err
 }
 
-// trimBot takes off what REST adds to an App's login.
-func trimBot(login string) string { return strings.TrimSuffix(login, "[bot]") }
+// TrimBot takes off what REST adds to an App's login.
+func TrimBot(login string) string { return strings.TrimSuffix(login, "[bot]") }
 
 // Repositories lists the repositories of every installation that is not suspended, but archived and disabled ones. With an
 // error it gives those it could read. That GitHub lists an installation and then does not know it, or lists fewer repositories than it counts,
 // is an error, too.
-func (f *Forge) Repositories(ctx context.Context) ([]plan.Repo, error) {
+func (f *App) Repositories(ctx context.Context) ([]plan.Repo, error) {
 	if _, err := f.Self(ctx); err != nil {
 		return nil, fmt.Errorf("list repositories: %w", err)
 	}
@@ -122,14 +122,14 @@ func (u *PartialListError) Error() string { return u.Err.Error() }
 func (u *PartialListError) Unwrap() error { return u.Err }
 
 // installations lists our App's installations that are not suspended.
-func (f *Forge) installations(ctx context.Context) ([]int64, error) {
+func (f *App) installations(ctx context.Context) ([]int64, error) {
 	var ids []int64
 	for next := 1; next <= maxInstallations; {
 		var page []*github.Installation
 		var err error
-		next, err = f.self.getPage(ctx, fmt.Sprintf("app/installations?per_page=%d&page=%d", perPage, next), &page)
+		next, err = f.self.GetPage(ctx, fmt.Sprintf("app/installations?per_page=%d&page=%d", PerPage, next), &page)
 		if err == nil && (page == nil || slices.Contains(page, nil)) { // fail closed: a null is not a list without installations
-			err = transient(wordEmpty, nil)
+			err = Empty()
 		}
 		if err != nil {
 			return nil, fmt.Errorf("list installations: %w", err)
@@ -148,7 +148,7 @@ func (f *Forge) installations(ctx context.Context) ([]int64, error) {
 
 // repositories lists the repositories of one installation. Where one goes while pages are read the others shift, and the list lacks one: it is
 // read again, once.
-func (f *Forge) repositories(ctx context.Context, installation int64) ([]plan.Repo, error) {
+func (f *App) repositories(ctx context.Context, installation int64) ([]plan.Repo, error) {
 	repos, err := f.readRepositories(ctx, installation)
 	if errors.Is(err, errShort) {
 		repos, err = f.readRepositories(ctx, installation)
@@ -156,15 +156,15 @@ func (f *Forge) repositories(ctx context.Context, installation int64) ([]plan.Re
 	return repos, err
 }
 
-func (f *Forge) readRepositories(ctx context.Context, installation int64) ([]plan.Repo, error) {
+func (f *App) readRepositories(ctx context.Context, installation int64) ([]plan.Repo, error) {
 	var repos []plan.Repo
 	seen := map[int64]bool{}
 	for next := 1; next <= maxRepositories; {
 		var page github.ListRepositories
 		var err error
-		next, err = f.client(installation).getPage(ctx, fmt.Sprintf("installation/repositories?per_page=%d&page=%d", perPage, next), &page)
+		next, err = f.Installation(installation).GetPage(ctx, fmt.Sprintf("installation/repositories?per_page=%d&page=%d", PerPage, next), &page)
 		if err == nil && (page.Repositories == nil || slices.Contains(page.Repositories, nil)) {
-			err = transient(wordEmpty, nil) // an empty list would lack all of them
+			err = Empty() // an empty list would lack all of them
 		}
 		if err != nil {
 			return repos, err
@@ -179,7 +179,7 @@ func (f *Forge) readRepositories(ctx context.Context, installation int64) ([]pla
 		}
 		if next == 0 {
 			if len(seen) < page.GetTotalCount() {
-				return repos, transient(wordShortList, errShort)
+				return repos, ShortList(errShort)
 			}
 			return repos, nil
 		}
@@ -188,23 +188,23 @@ func (f *Forge) readRepositories(ctx context.Context, installation int64) ([]pla
 }
 
 // Repository finds the installation that covers OWNER/NAME. The repository's ID is not known by that.
-func (f *Forge) Repository(ctx context.Context, owner, name string) (plan.Repo, error) {
-	if !isName(owner) || !isName(name) { // it would be another address of GitHub's
-		return plan.Repo{}, fmt.Errorf("find %q/%q: %w", owner, name, &Error{Kind: Gone, Reason: wordNotThere})
+func (f *App) Repository(ctx context.Context, owner, name string) (plan.Repo, error) {
+	if !IsName(owner) || !IsName(name) { // it would be another address of GitHub's
+		return plan.Repo{}, fmt.Errorf("find %q/%q: %w", owner, name, NotThere())
 	}
 	var i struct{ ID int64 }
-	err := f.self.get(ctx, fmt.Sprintf("repos/%s/%s/installation", owner, name), &i)
+	err := f.self.Get(ctx, fmt.Sprintf("repos/%s/%s/installation", owner, name), &i)
 	if err == nil && i.ID == 0 {
-		err = transient(wordEmpty, nil)
+		err = Empty()
 	}
 	if err != nil {
-		return plan.Repo{}, wrap(ctx, fmt.Sprintf("find %s/%s", owner, name), err)
+		return plan.Repo{}, Wrap(ctx, fmt.Sprintf("find %s/%s", owner, name), err)
 	}
 	return plan.Repo{Owner: owner, Name: name, Installation: i.ID}, nil
 }
 
-// isName reports whether GitHub allows a text as the name of an account or repository.
-func isName(text string) bool {
+// IsName reports whether GitHub allows a text as the name of an account or repository.
+func IsName(text string) bool {
 	return text != "" && text != "." && text != ".." && !strings.ContainsFunc(text, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", r)
 	})

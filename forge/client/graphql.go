@@ -1,4 +1,4 @@
-package forge
+package client
 
 import (
 	"bytes"
@@ -19,8 +19,8 @@ import (
 	"github.com/sluicegate/sluice/budget"
 )
 
-// client speaks for one installation, or with installation 0 for the App itself.
-type client struct {
+// Installation speaks for one installation, or with installation 0 for the App itself.
+type Installation struct {
 	rest    *github.Client
 	http    *http.Client
 	graphQL string
@@ -29,16 +29,22 @@ type client struct {
 	now     func() time.Time
 }
 
-// reply is a whole answer to a query about a repository.
-type reply struct {
-	repository map[string]json.RawMessage
-	cost       int       // points of the hour
+// Reply is a whole answer to a query about a repository.
+type Reply struct {
+	Repository map[string]json.RawMessage
+	Cost       int       // points of the hour
 	sent, got  time.Time // on our clock
 	date       time.Time // on GitHub's; zero if it did not say
 
-	// holes are errors about what stands under one alias, or in one entry of the list of pull requests ("n3"): that part is not
+	// Holes are errors about what stands under one alias, or in one entry of the list of pull requests ("n3"): that part is not
 	// known, and what is shown of it may look like an absence.
-	holes map[string]*Error
+	Holes map[string]*Error
+}
+
+// Query is a query about one repository, by the name of its operation. Its text asks for rateLimit { cost }, too.
+type Query struct {
+	Name, Text string
+	Vars       map[string]any
 }
 
 type envelope struct {
@@ -57,36 +63,36 @@ type graphError struct {
 	Extensions struct{ Code, TypeName, FieldName string }
 }
 
-// ask sends a query. Data beside errors is not used: a hole in it would look like an absence. What may be absent, or unknown, is told
+// Ask sends a query. Data beside errors is not used: a hole in it would look like an absence. What may be absent, or unknown, is told
 // by absentFile and unreadRules.
-func (c *client) ask(ctx context.Context, q *query) (reply, error) {
-	r, err := c.askParts(ctx, q)
-	for _, hole := range r.holes {
-		return reply{}, wrap(ctx, "query "+q.name, hole)
+func (c *Installation) Ask(ctx context.Context, q Query) (Reply, error) {
+	r, err := c.AskParts(ctx, q)
+	for _, hole := range r.Holes {
+		return Reply{}, Wrap(ctx, "query "+q.Name, hole)
 	}
 	return r, err
 }
 
-// askParts is ask for a query about many parts: errors about single ones leave holes.
-func (c *client) askParts(ctx context.Context, q *query) (reply, error) {
+// AskParts is Ask for a query about many parts: errors about single ones leave holes.
+func (c *Installation) AskParts(ctx context.Context, q Query) (Reply, error) {
 	for range optional {
 		r, err := c.askOnce(ctx, q)
-		if !c.schema.learn(q.name, err) {
+		if !c.schema.learn(q.Name, err) {
 			return r, err
 		}
 	}
 	return c.askOnce(ctx, q)
 }
 
-func (c *client) askOnce(ctx context.Context, q *query) (reply, error) {
-	body, err := json.Marshal(map[string]any{"query": c.schema.fit(q.text()), "variables": q.vars})
+func (c *Installation) askOnce(ctx context.Context, q Query) (Reply, error) {
+	body, err := json.Marshal(map[string]any{"query": c.schema.fit(q.Text), "variables": q.Vars})
 	if err != nil {
-		return reply{}, fmt.Errorf("query %s: %w", q.name, err)
+		return Reply{}, fmt.Errorf("query %s: %w", q.Name, err)
 	}
-	r := reply{sent: c.now()}
-	data, header, err := c.post(withQuery(ctx, q.name), body)
+	r := Reply{sent: c.now()}
+	data, header, err := c.post(withQuery(ctx, q.Name), body)
 	if err != nil {
-		return reply{}, wrap(ctx, "query "+q.name, err)
+		return Reply{}, Wrap(ctx, "query "+q.Name, err)
 	}
 	r.got = c.now()
 	if t, err := http.ParseTime(header.Get("Date")); err == nil {
@@ -94,31 +100,31 @@ func (c *client) askOnce(ctx context.Context, q *query) (reply, error) {
 	}
 	var e envelope
 	if err := json.Unmarshal(data, &e); err != nil {
-		return reply{}, wrap(ctx, "query "+q.name, transient(wordUnreadable, err).from(header))
+		return Reply{}, Wrap(ctx, "query "+q.Name, Unreadable(err).from(header))
 	}
-	if r.holes, err = c.sortOut(e.Errors, header); err != nil {
-		return reply{}, wrap(ctx, "query "+q.name, err)
+	if r.Holes, err = c.sortOut(e.Errors, header); err != nil {
+		return Reply{}, Wrap(ctx, "query "+q.Name, err)
 	}
 	if e.Data == nil {
-		return reply{}, wrap(ctx, "query "+q.name, transient(wordEmpty, nil).from(header))
+		return Reply{}, Wrap(ctx, "query "+q.Name, Empty().from(header))
 	}
 	if e.Data.Repository == nil {
-		if len(r.holes) > 0 { // a part could not be shown, and took the rest with it
-			return reply{}, wrap(ctx, "query "+q.name, transient(wordEmpty, nil).from(header))
+		if len(r.Holes) > 0 { // a part could not be shown, and took the rest with it
+			return Reply{}, Wrap(ctx, "query "+q.Name, Empty().from(header))
 		}
-		return reply{}, wrap(ctx, "query "+q.name, &Error{Kind: Gone, Reason: wordNotThere, Err: errRepository})
+		return Reply{}, Wrap(ctx, "query "+q.Name, &Error{Kind: Gone, Reason: wordNotThere, Err: ErrRepository})
 	}
 	if e.Data.RateLimit != nil {
-		r.cost = e.Data.RateLimit.Cost
-		c.limits.Learn(q.name, r.cost)
+		r.Cost = e.Data.RateLimit.Cost
+		c.limits.Learn(q.Name, r.Cost)
 	}
-	r.repository = e.Data.Repository
+	r.Repository = e.Data.Repository
 	return r, nil
 }
 
 // post sends a body to GraphQL and gives the body of an answer. What does not fit the schema some servers answer with 400 or 422, and a
 // limit may come with any code.
-func (c *client) post(ctx context.Context, body []byte) ([]byte, http.Header, error) {
+func (c *Installation) post(ctx context.Context, body []byte) ([]byte, http.Header, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.graphQL, bytes.NewReader(body))
 	if err != nil {
 		return nil, nil, err
@@ -137,7 +143,7 @@ func (c *client) post(ctx context.Context, body []byte) ([]byte, http.Header, er
 	case code == http.StatusOK, limited, first != "" && (code == http.StatusBadRequest || code == http.StatusUnprocessableEntity):
 		return data, resp.Header, slow(err)
 	case code >= http.StatusInternalServerError && says(first, phrasesHeavy):
-		return nil, nil, answered(code, first, errHeavy).from(resp.Header)
+		return nil, nil, answered(code, first, ErrHeavy).from(resp.Header)
 	default:
 		return nil, nil, answered(code, cmp.Or(messageOf(data), first), nil).from(resp.Header)
 	}
@@ -185,7 +191,7 @@ func (e graphError) limited() bool {
 func slow(err error) error {
 	var timeout interface{ Timeout() bool }
 	if errors.As(err, &timeout) && timeout.Timeout() {
-		return transient(wordNoAnswer, errors.Join(err, errHeavy))
+		return NewTransient(wordNoAnswer, errors.Join(err, ErrHeavy))
 	}
 	return err
 }
@@ -207,7 +213,7 @@ func errorBodyOf(body []byte) (b errorBody) {
 }
 
 // sortOut sorts the errors of an answer: those about one part are holes, and of the others the worst decides.
-func (c *client) sortOut(errs []graphError, header http.Header) (map[string]*Error, error) {
+func (c *Installation) sortOut(errs []graphError, header http.Header) (map[string]*Error, error) {
 	if a, ok := limitIn(errs, header); ok {
 		return nil, c.limits.see(a, c.now())
 	}
@@ -218,7 +224,7 @@ func (c *client) sortOut(errs []graphError, header http.Header) (map[string]*Err
 			continue
 		}
 		k := e.judge().from(header)
-		if name, ok := e.part(); ok && !errors.Is(k, errHeavy) {
+		if name, ok := e.part(); ok && !errors.Is(k, ErrHeavy) {
 			holes[name] = k
 			continue
 		}
@@ -246,14 +252,14 @@ func (e graphError) part() (string, bool) {
 	}
 	if len(e.Path) > 3 && name == "pullRequests" && e.Path[2] == "nodes" {
 		if i, ok := e.Path[3].(float64); ok {
-			return entry(int(i)), true
+			return Entry(int(i)), true
 		}
 	}
 	return "", false
 }
 
-// entry is the name of a hole in the list of pull requests.
-func entry(i int) string { return fmt.Sprintf("n%d", i) }
+// Entry is the name of a hole in the list of pull requests.
+func Entry(i int) string { return fmt.Sprintf("n%d", i) }
 
 // absentFile reports whether this is the one error that is an answer: the tip has no file of ours.
 func (e graphError) absentFile() bool {
@@ -273,22 +279,22 @@ func (e graphError) unfit() bool { return e.Extensions.Code != "" && e.Type == "
 
 // judge is the Error that an error of an answer stands for.
 func (e graphError) judge() *Error {
-	reason := oneLine(e.Message)
+	reason := OneLine(e.Message)
 	switch e.Type {
 	case "NOT_FOUND":
 		if len(e.Path) == 1 && e.Path[0] == "repository" {
-			return &Error{Kind: Gone, Reason: reason, Err: errRepository}
+			return &Error{Kind: Gone, Reason: reason, Err: ErrRepository}
 		}
 		return &Error{Kind: Gone, Reason: reason}
 	case "FORBIDDEN", "INSUFFICIENT_SCOPES", "UNPROCESSABLE":
 		return &Error{Kind: Refused, Reason: reason}
 	case "MAX_NODE_LIMIT_EXCEEDED", "RESOURCE_LIMITS_EXCEEDED":
-		return transient(reason, errHeavy)
+		return NewTransient(reason, ErrHeavy)
 	case "SERVICE_UNAVAILABLE", "INTERNAL":
-		return transient(reason, errHeavy)
+		return NewTransient(reason, ErrHeavy)
 	}
 	if says(e.Message, phrasesHeavy) {
-		return transient(reason, errHeavy)
+		return NewTransient(reason, ErrHeavy)
 	}
 	if e.unfit() {
 		return &Error{Kind: Refused, Reason: sayLacks(string(e.missing())), Err: e.missing()}
@@ -296,43 +302,43 @@ func (e graphError) judge() *Error {
 	if e.Type != "" {
 		return &Error{Kind: Refused, Reason: reason}
 	}
-	return transient(reason, nil)
+	return NewTransient(reason, nil)
 }
 
-// into decodes what was asked of the repository, but for what stands under aliases.
-func (r reply) into(v any) error {
-	few := maps.Clone(r.repository)
+// Into decodes what was asked of the repository, but for what stands under aliases.
+func (r Reply) Into(v any) error {
+	few := maps.Clone(r.Repository)
 	maps.DeleteFunc(few, func(name string, _ json.RawMessage) bool { return alias.MatchString(name) })
 	data, err := json.Marshal(few)
 	if err == nil {
 		err = json.Unmarshal(data, v)
 	}
 	if err != nil {
-		return transient(wordUnreadable, err)
+		return Unreadable(err)
 	}
 	return nil
 }
 
-// answers is what was asked for by alias.
-type answers struct {
+// Answers is what was asked for by alias.
+type Answers struct {
 	raw   map[string]json.RawMessage
 	holes map[string]*Error
 }
 
-// aliases are what was asked for by alias.
-func (r reply) aliases() answers { return answers{r.repository, r.holes} }
+// Aliases are what was asked for by alias.
+func (r Reply) Aliases() Answers { return Answers{r.Repository, r.Holes} }
 
-// find decodes what stands under an alias; nil for what is not there. What was not answered, or has a hole, is an error.
-func find[T any](a answers, alias string) (*T, error) {
+// Find decodes what stands under an alias; nil for what is not there. What was not answered, or has a hole, is an error.
+func Find[T any](a Answers, alias string) (*T, error) {
 	if hole := a.holes[alias]; hole != nil {
 		return nil, hole
 	}
 	var v *T
 	if err := json.Unmarshal(a.raw[alias], &v); err != nil {
-		return nil, transient(wordUnreadable, err)
+		return nil, Unreadable(err)
 	}
 	return v, nil
 }
 
-// skew is our clock minus GitHub's, as little as this answer proves.
-func (r reply) skew() time.Duration { return skewOf(r.date, r.sent, r.got) }
+// Skew is our clock minus GitHub's, as little as this answer proves.
+func (r Reply) Skew() time.Duration { return skewOf(r.date, r.sent, r.got) }

@@ -1,4 +1,4 @@
-package forge
+package client
 
 import (
 	"bytes"
@@ -140,7 +140,7 @@ func (w wire) logRequest(r *http.Request, resp *http.Response, took time.Duratio
 	if took >= slowRequest {
 		level = slog.LevelInfo
 	}
-	log := logOf(r.Context(), w.log)
+	log := LogOf(r.Context(), w.log)
 	if !log.Enabled(r.Context(), level) {
 		return
 	}
@@ -161,7 +161,7 @@ func withToken(r *http.Request, resp *http.Response) error {
 	closeBody(resp.Body)
 	var answer struct{ Token string }
 	if err != nil || json.Unmarshal(body, &answer) != nil || answer.Token == "" {
-		return transient(wordUnreadable, err)
+		return Unreadable(err)
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return nil
@@ -349,9 +349,9 @@ func tokenError(err error) error {
 	case a.limited():
 		return &limitedToken{a}
 	case a.Code == http.StatusNotFound, a.Code == http.StatusGone:
-		return &Error{Kind: Gone, Reason: wordUninstalled, Err: errInstallation}
+		return &Error{Kind: Gone, Reason: wordUninstalled, Err: ErrInstallation}
 	case a.Code == http.StatusForbidden && says(message, phrasesSuspended):
-		return &Error{Kind: Gone, Reason: wordSuspended, Err: errInstallation}
+		return &Error{Kind: Gone, Reason: wordSuspended, Err: ErrInstallation}
 	}
 	return answered(a.Code, messageOf([]byte(message)), nil).from(a.Header)
 }
