@@ -63,15 +63,6 @@ type rawParent struct {
 	Parents         connection[struct{ Oid string }]
 }
 
-type rawTip struct {
-	Name          string
-	RefUpdateRule *struct{ RequiredStatusCheckContexts []string }
-	Target        *struct {
-		Oid    string
-		Status *rawStatus
-	}
-}
-
 // rawRulesets is a branch with the rules that rulesets put on it. Of parameters only those of required checks are asked for.
 type rawRulesets struct {
 	Name  string

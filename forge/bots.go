@@ -2,7 +2,6 @@ package forge
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -106,8 +105,7 @@ func (l *observation) readBot(ctx context.Context, slug plan.Login) (bot, error)
 		return b, nil
 	}
 	l.log.Warn("cannot tell which App set a status", "bot", string(slug), "error", err)
-	var e *client.Error
-	if errors.As(err, &e) && (e.Kind == client.Gone || e.Kind == client.Refused) {
+	if kind := client.KindOf(err); kind == client.Gone || kind == client.Refused {
 		keptBots.put(l.f.memory.ofAll(), slug, bot{until: l.f.now().Add(min(botAgain, l.f.rulesTTL))})
 	}
 	return bot{}, nil

@@ -176,9 +176,3 @@ func namesContext(reason, context string) bool {
 		}
 	}
 }
-
-// provedDemand reports whether GitHub has shown that a branch demands our status.
-func (f *Forge) provedDemand(repo plan.Repo, branch plan.Branch) bool {
-	until, ok := keptDemands.get(f.memory.of(repo), branch)
-	return ok && f.now().Before(until)
-}

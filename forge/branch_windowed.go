@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -64,7 +65,7 @@ func carriers(names []string, tips []plan.SHA) []tipAsk {
 
 // sightings is what a look's answers said of windowed branches and their sources.
 type sightings struct {
-	tips     map[plan.Branch]*rawTip // nil: it is not there
+	tips     map[plan.Branch]*rawBase // nil: it is not there
 	lost     map[plan.Branch]plan.Unread
 	rulesets map[plan.Branch]rulesetAnswer // those whose rulesets were asked for
 	lined    map[plan.Branch]bool          // its line was read
@@ -77,7 +78,7 @@ type sightings struct {
 
 func newSightings() sightings {
 	return sightings{
-		tips: map[plan.Branch]*rawTip{}, lost: map[plan.Branch]plan.Unread{}, rulesets: map[plan.Branch]rulesetAnswer{}, lined: map[plan.Branch]bool{},
+		tips: map[plan.Branch]*rawBase{}, lost: map[plan.Branch]plan.Unread{}, rulesets: map[plan.Branch]rulesetAnswer{}, lined: map[plan.Branch]bool{},
 		checked: map[plan.SHA]*rawCommitChecks{}, recent: map[plan.SHA]bool{}, statuses: map[plan.SHA][]rawContext{},
 	}
 }
@@ -91,46 +92,36 @@ func (s sightings) isWindowed(name plan.Branch) bool {
 // keepAsked keeps what an answer says of all that was asked for by alias, but for the sources; err is that of the whole query. What is not
 // shown stays unknown; of a branch that is noted, since a branch that is not there is another thing.
 func (l *observation) keepAsked(ctx context.Context, named client.Answers, err error, a branchAsk) error {
-	for _, keep := range []func() error{
-		func() error {
-			return eachFound(named, err, "t", a.tips, func(t tipAsk, raw *rawTip, err error) error {
-				if err == nil {
-					err = l.keepTip(plan.Branch(t.name), raw, t.withStatuses)
-				}
-				return l.noTip(ctx, t.name, err)
-			})
-		},
-		func() error {
-			return eachFound(named, err, "c", a.checked, func(sha plan.SHA, raw *rawCommitChecks, err error) error {
-				if err == nil {
-					l.keepChecked(sha, raw)
-				}
+	if err := cmp.Or(
+		eachFound(named, err, "t", a.tips, func(t tipAsk, raw *rawBase, err error) error {
+			if err == nil {
+				err = l.keepTip(plan.Branch(t.name), raw, t.withStatuses)
+			}
+			return l.noTip(ctx, t.name, err)
+		}),
+		eachFound(named, err, "c", a.checked, func(sha plan.SHA, raw *rawCommitChecks, err error) error {
+			if err == nil {
+				l.keepChecked(sha, raw)
+			}
+			return l.noCommit(ctx, sha, err)
+		}),
+		eachFound(named, err, "s", a.statuses, func(sha plan.SHA, raw *rawCommitStatus, err error) error {
+			if err == nil && raw != nil {
+				l.keepStatuses(sha, raw.Status)
+			}
+			return l.noCommit(ctx, sha, err)
+		}),
+		eachFound(named, nil, "h", a.roots, func(sha plan.SHA, raw *rawHistory, hole error) error {
+			switch {
+			case err != nil:
 				return l.noCommit(ctx, sha, err)
-			})
-		},
-		func() error {
-			return eachFound(named, err, "s", a.statuses, func(sha plan.SHA, raw *rawCommitStatus, err error) error {
-				if err == nil && raw != nil {
-					l.keepStatuses(sha, raw.Status)
-				}
-				return l.noCommit(ctx, sha, err)
-			})
-		},
-		func() error {
-			return eachFound(named, nil, "h", a.roots, func(sha plan.SHA, raw *rawHistory, hole error) error {
-				switch {
-				case err != nil:
-					return l.noCommit(ctx, sha, err)
-				case hole == nil && raw != nil:
-					l.keepParents(raw.History)
-				}
-				return nil
-			})
-		},
-	} {
-		if err := keep(); err != nil {
-			return err
-		}
+			case hole == nil && raw != nil:
+				l.keepParents(raw.History)
+			}
+			return nil
+		}),
+	); err != nil {
+		return err
 	}
 	if err != nil {
 		return nil
@@ -168,7 +159,7 @@ func (l *observation) noCommit(ctx context.Context, sha plan.SHA, err error) err
 }
 
 // keepTip keeps where a windowed branch stands.
-func (l *observation) keepTip(name plan.Branch, raw *rawTip, withStatuses bool) error {
+func (l *observation) keepTip(name plan.Branch, raw *rawBase, withStatuses bool) error {
 	if raw != nil && (plan.Branch(raw.Name) != name || raw.Target == nil || raw.Target.Oid == "") {
 		return client.Unreadable(nil) // fail closed: it may stand anywhere
 	}
@@ -356,7 +347,7 @@ func (t *tracker) addTips(context.Context) error {
 		b := &t.s.Branches[i]
 		b.Name = plan.Branch(e.Name)
 		raw := t.seen.tips[b.Name]
-		b.Demands = t.f.provedDemand(t.repo, b.Name) || t.windowed.rulesets[b.Name].demands
+		b.Demands = t.f.still(keptDemands, t.repo, b.Name) || t.windowed.rulesets[b.Name].demands
 		if b.Unread = t.seen.lost[b.Name]; b.Unread.Is() {
 			continue
 		}

@@ -2,7 +2,6 @@ package forge
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -120,8 +119,7 @@ func (l *observation) readClosed(ctx context.Context, s *plan.Snapshot, numbers 
 // closedOf keeps what became of a pull request; false if it is open, or that is not shown.
 func (l *observation) closedOf(named client.Answers, alias string, number int) (plan.Closure, bool) {
 	raw, err := client.Find[rawClosure](named, alias)
-	var e *client.Error
-	if errors.As(err, &e) && e.Kind == client.Gone {
+	if client.KindOf(err) == client.Gone {
 		keptOver.put(l.memory, number, closureMemory{at: l.f.now()})
 	}
 	if err != nil || raw == nil || raw.State == "OPEN" || raw.HeadRefOid == "" {

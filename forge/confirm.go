@@ -21,8 +21,7 @@ func (f *Forge) Confirm(ctx context.Context, repo plan.Repo, b plan.Bound) (plan
 		truth.Push.Branch = b.Push.Branch
 		truth.Push.After, err = tipOf(ctx, c, repo, b.Push.Branch)
 	}
-	var e *client.Error
-	if errors.As(err, &e) && e.Kind == client.Gone && !errors.Is(err, client.ErrInstallation) {
+	if client.KindOf(err) == client.Gone && !errors.Is(err, client.ErrInstallation) {
 		err = nil
 	}
 	if err != nil {

@@ -47,8 +47,7 @@ func (l *observation) compared(ctx context.Context, from, to plan.SHA, pages int
 	var whole *comparison
 	for page := 1; page > 0 && page <= pages; {
 		c, next, err := l.comparison(ctx, from, to, page)
-		var e *client.Error
-		if errors.As(err, &e) && (e.Kind == client.Gone || e.Kind == client.Refused) {
+		if kind := client.KindOf(err); kind == client.Gone || kind == client.Refused {
 			return nil, errNotShown
 		}
 		if errors.Is(err, client.ErrSilent) {

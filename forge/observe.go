@@ -79,9 +79,8 @@ func (f *Forge) Observe(ctx context.Context, repo plan.Repo, ask Ask) (plan.Snap
 
 // ofTheWhole is the error of an observation: what does not show a part of a repository does not say that the repository is gone.
 func ofTheWhole(err error) error {
-	var e *client.Error
-	if errors.As(err, &e) && e.Kind == client.Gone && !errors.Is(err, client.ErrRepository) && !errors.Is(err, client.ErrInstallation) {
-		return client.NewTransient(e.Reason, err)
+	if client.KindOf(err) == client.Gone && !errors.Is(err, client.ErrRepository) && !errors.Is(err, client.ErrInstallation) {
+		return client.NewTransient(client.Judge(err).Reason, err)
 	}
 	return err
 }

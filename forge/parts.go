@@ -129,8 +129,8 @@ func endsLook(ctx context.Context, err error) bool {
 	if ctx.Err() != nil || errors.Is(err, client.ErrInstallation) {
 		return true
 	}
-	var e *client.Error
-	return errors.As(err, &e) && (e.Kind == client.Limited || e.Kind == client.Unauthorized)
+	kind := client.KindOf(err)
+	return kind == client.Limited || kind == client.Unauthorized
 }
 
 // wasRead forgets that a part could not be read.

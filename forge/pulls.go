@@ -43,7 +43,7 @@ func (l *observation) pull(raw *rawPull) plan.Pull {
 		p.ChecksAll = false // fail closed: a label that is not seen may hold
 	}
 	if raw.MergeStateStatus == "BEHIND" {
-		l.f.noteStrict(l.repo, p.Base)
+		keptStrict.put(l.memory, p.Base, l.f.now().Add(strictKept))
 	}
 	return p
 }

@@ -19,7 +19,17 @@ const (
 	maxRulesRead = 100
 	// maxRulePages is how many pages of rules are read of a base.
 	maxRulePages = 5
+	// strictKept is how long a base counts as strict after GitHub last showed it: classic protection does not show an App whether heads must
+	// be up to date, but GitHub calls a head BEHIND, though not while a required check is pending, as our own mostly is; and it refuses to merge
+	// one. A base that is strict no more costs updates that were not needed until then; one that is forgotten too early costs a refused merge.
+	strictKept = 24 * time.Hour
 )
+
+// still reports whether what GitHub showed of a branch counts.
+func (f *Forge) still(shown kind[plan.Branch, time.Time], repo plan.Repo, branch plan.Branch) bool {
+	until, ok := shown.get(f.memory.of(repo), branch)
+	return ok && f.now().Before(until)
+}
 
 // rules are what GitHub demands of a base, remembered until a given instant.
 type rules struct {
@@ -48,7 +58,7 @@ func (l *observation) addRules(ctx context.Context, s *plan.Snapshot) error {
 		if r.known {
 			b.Reviews, b.Bypassed = r.reviewed, r.bypassed
 		}
-		b.Strict = r.strict || l.f.provedStrict(l.repo, name)
+		b.Strict = r.strict || l.f.still(keptStrict, l.repo, name)
 		s.Bases[name] = b
 	}
 	return nil

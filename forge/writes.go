@@ -67,7 +67,7 @@ func (f *Forge) Merge(ctx context.Context, repo plan.Repo, m plan.Merge) (plan.S
 		}
 	}
 	if client.Outdated(err) {
-		f.noteStrict(repo, m.Base)
+		keptStrict.put(f.memory.of(repo), m.Base, f.now().Add(strictKept))
 	}
 	return "", client.Wrap(ctx, op, err)
 }

@@ -73,7 +73,7 @@ func outcomeOf(err error) store.Outcome {
 		return store.Done
 	case errors.Is(err, errVoid), errors.Is(err, errLate), errors.Is(err, errStopped), errors.Is(err, errCrowded):
 		return store.Void
-	case kindOf(err) == client.Refused:
+	case client.KindOf(err) == client.Refused:
 		return store.Refused
 	}
 	return store.Failed
@@ -124,7 +124,7 @@ func (u *unit) update(ctx context.Context, a plan.Update) error {
 		return err
 	case err == nil:
 		u.changed()
-	case kindOf(err) == client.Refused: // else it would be the next in turn for ever, and nobody else
+	case client.KindOf(err) == client.Refused: // else it would be the next in turn for ever, and nobody else
 		act.Refusal = u.refusal(plan.Refusal{Pull: a.Pull, Head: a.SHA, Tip: a.Tip}, err)
 	}
 	return u.finish(ctx, act, err)

@@ -161,7 +161,7 @@ func listInterval(least time.Duration, n int) time.Duration {
 
 // listed notes how the list of repositories went, and what is wrong for everybody. It is logged when that is another thing than the last time.
 func (l *Loop) listed(ctx context.Context, err error) {
-	level, says, key := slog.LevelError, cmp.Or(setupOf(err), wordUnlisted), string(kindOf(err))
+	level, says, key := slog.LevelError, cmp.Or(setupOf(err), wordUnlisted), string(client.KindOf(err))
 	var some *client.PartialListError
 	if errors.As(err, &some) {
 		says, key = wordSomeUnlisted, fmt.Sprint(some.Installations)
@@ -172,10 +172,10 @@ func (l *Loop) listed(ctx context.Context, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.health.setup = setupOf(err)
-	if l.health.setup != "" && kindOf(err) == client.Unauthorized {
+	if l.health.setup != "" && client.KindOf(err) == client.Unauthorized {
 		l.health.skew = cmp.Or(l.forge.KeySkew(), l.health.skew) // a key carries times
 	}
-	if l.health.started && kindOf(err) == client.Transient {
+	if l.health.started && client.KindOf(err) == client.Transient {
 		l.health.setup = "" // it worked before, and what is due may be done as soon as GitHub answers: that is a lag
 	}
 	before := l.health.logged

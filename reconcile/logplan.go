@@ -101,8 +101,8 @@ func (k *reading) complain(err error, n int, pause, took time.Duration) {
 	if errors.As(err, &p) {
 		args = append(args, "stack", string(p.stack))
 	}
-	level, now := slog.LevelError, string(kindOf(err))
-	if kindOf(err) != client.Transient { // those have other words each time
+	level, now := slog.LevelError, string(client.KindOf(err))
+	if client.KindOf(err) != client.Transient { // those have other words each time
 		now += ": " + reasonOf(err)
 	}
 	if setupOf(err) != "" || now == k.entry.complaint {

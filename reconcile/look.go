@@ -184,7 +184,7 @@ func (k *reading) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64
 	}
 	known := k.announced()
 	s, err := k.loop.forge.Observe(ctx, k.repo, ask)
-	if kindOf(err) == client.Gone {
+	if client.KindOf(err) == client.Gone {
 		return plan.Snapshot{}, 0, fmt.Errorf("%w: %w", errGone, err)
 	}
 	if err != nil {

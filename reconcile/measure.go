@@ -165,7 +165,7 @@ func endOf(err error) string {
 	case errors.Is(err, errGone):
 		return "gone"
 	case errors.Is(err, errStore):
-	case kindOf(err) == client.Limited:
+	case client.KindOf(err) == client.Limited:
 		return "limited"
 	}
 	return "failed"

@@ -44,7 +44,7 @@ func (u *unit) merge(ctx context.Context, m plan.Merge) error {
 	err := u.permit(ctx, m)
 	for try := 0; err == nil; try++ {
 		err = u.patiently(ctx, m, request)
-		if kindOf(err) != client.Transient || try == len(mergePauses) {
+		if client.KindOf(err) != client.Transient || try == len(mergePauses) {
 			break
 		}
 		u.log.Info("retrying the merge", "pull", m.Pull, "in", mergePauses[try], "reason", reasonOf(err))
@@ -52,7 +52,7 @@ func (u *unit) merge(ctx context.Context, m plan.Merge) error {
 			err = u.permit(ctx, m)
 		}
 	}
-	if err != nil && kindOf(err) != client.AlreadyMerged {
+	if err != nil && client.KindOf(err) != client.AlreadyMerged {
 		return u.unmerged(ctx, m, err, green)
 	}
 	return u.mergeDone(ctx, m, sha)
@@ -69,7 +69,7 @@ func (u *unit) meanwhile(d plan.Debt) plan.Debt {
 // giveGreen sets the success of a merge, and once more if GitHub did not answer: another look would cost more. But what is overdue goes before.
 func (u *unit) giveGreen(ctx context.Context, m plan.Merge, success *post) error {
 	err := u.post(ctx, success)
-	if kindOf(err) != client.Transient || u.pause(ctx, mergePauses[0], m.Pin) != nil || u.permit(ctx, m) != nil ||
+	if client.KindOf(err) != client.Transient || u.pause(ctx, mergePauses[0], m.Pin) != nil || u.permit(ctx, m) != nil ||
 		u.loop.ledger.Overdue(u.repo.Installation, u.loop.now()) {
 		return err
 	}
@@ -86,7 +86,7 @@ func (u *unit) neverGreen(ctx context.Context, m plan.Merge, success *post, err 
 		u.putBack(ctx, m, reasonOf(err))
 	}
 	act := u.actOf(m)
-	if kindOf(err) == client.Refused { // a commit takes a thousand statuses, and not one more
+	if client.KindOf(err) == client.Refused { // a commit takes a thousand statuses, and not one more
 		act.Refusal = u.refusal(plan.Refusal{Pull: m.Pull, Head: m.SHA, Tip: m.Tip}, err)
 	}
 	return u.finish(ctx, act, fmt.Errorf("set success: %w", err))
@@ -163,7 +163,7 @@ func (u *unit) deleteBranch(ctx context.Context, m plan.Merge) error {
 // unmerged follows a merge that came to nothing: pending first, then the record.
 func (u *unit) unmerged(ctx context.Context, m plan.Merge, err error, green bool) error {
 	act := u.actOf(m)
-	switch kindOf(err) {
+	switch client.KindOf(err) {
 	case client.Refused, client.Transient:
 		act.Refusal = u.refusal(plan.Refusal{Pull: m.Pull, Head: m.SHA, Tip: m.Tip}, err)
 	}

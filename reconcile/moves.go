@@ -202,7 +202,9 @@ func spread(moves []plan.Move) []plan.Move {
 }
 
 // refuses reports whether GitHub will not do a request as it is. A branch that is gone refuses like one that stands elsewhere.
-func refuses(err error) bool { return kindOf(err) == client.Refused || kindOf(err) == client.Gone }
+func refuses(err error) bool {
+	return client.KindOf(err) == client.Refused || client.KindOf(err) == client.Gone
+}
 
 // ask asks GitHub for moves.
 func (v *moving) ask(ctx context.Context, moves []plan.Move, write func(context.Context) error) error {

@@ -93,7 +93,7 @@ func (l *Loop) payOnce(ctx context.Context, o *outbox.Row) {
 }
 
 // heard reports whether GitHub said anything.
-func heard(err error) bool { return kindOf(err) != "" && kindOf(err) != client.Transient }
+func heard(err error) bool { return client.KindOf(err) != "" && client.KindOf(err) != client.Transient }
 
 // paid follows a payment.
 func (l *Loop) paid(ctx context.Context, repo plan.Repo, at outbox.Place, o *outbox.Row, now instant) {
@@ -112,7 +112,7 @@ func (l *Loop) unpaid(ctx context.Context, repo plan.Repo, o *outbox.Row, now in
 	d := o.Debt // as it was tried: once it rests it may be called in
 	fault, fails, tries := l.ledger.Failed(o)
 	pause := doubling(payWait, backoffMost, fails+1)
-	switch kind := kindOf(err); {
+	switch kind := client.KindOf(err); {
 	case kind == client.Refused, kind == client.Gone:
 		fault, fails, pause = outbox.Debtor, tries, plan.RetryAfter(max(1, tries+1-payOften))
 	case kind == client.Limited, fault == outbox.GitHub:

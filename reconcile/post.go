@@ -124,7 +124,7 @@ func (u *unit) stillRight(w *post) error {
 
 // undone reports whether GitHub is known to have done nothing.
 func undone(err error) bool {
-	switch kindOf(err) {
+	switch client.KindOf(err) {
 	case client.Refused, client.Limited, client.Gone, client.Unauthorized:
 		return true
 	}

@@ -40,7 +40,7 @@ func (k *look) schedule(err error, now instant) {
 		e.due = now.Tick
 	case errors.Is(err, errStore): // whatever else came with it
 		k.scheduleFailed(err, now)
-	case kindOf(err) == client.Limited:
+	case client.KindOf(err) == client.Limited:
 		k.schedulePastLimit(err, now)
 	case errors.Is(err, errGone):
 		k.scheduleGone(err, now)
@@ -149,13 +149,4 @@ func (ln *line) limitedBy(k reading, limit *client.Error, now instant) {
 	ln.why = shorten(wordOfFailure(limit))
 	ln.limited = max(ln.limited, now.Tick+pause)
 	k.log.Warn("GitHub limits the installation", "installation", k.repo.Installation, "error", limit, "again_in", pause)
-}
-
-// kindOf is what a failed call to GitHub means; "" if it does not say.
-func kindOf(err error) client.Kind {
-	var e *client.Error
-	if errors.As(err, &e) {
-		return e.Kind
-	}
-	return ""
 }

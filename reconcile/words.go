@@ -100,7 +100,7 @@ func wordOfInstallation(id int64, what string) string {
 // wordOfKind is why a look failed, in words of our own.
 func wordOfKind(err error) string {
 	limit := limitOf(err)
-	switch kind := kindOf(err); {
+	switch kind := client.KindOf(err); {
 	case setupOf(err) != "":
 		return setupOf(err)
 	case limit != nil && !limit.Until.IsZero():

@@ -201,7 +201,7 @@ func (u *unit) follow(err error, now instant) {
 		u.rest(limit, now)
 	default:
 		l.table.Leave(u.repo, func(w *outbox.Write) bool { return w.Shares(u.write.Action.About()) })
-		if kindOf(err) == client.Refused { // another try would be refused again, until something changes
+		if client.KindOf(err) == client.Refused { // another try would be refused again, until something changes
 			break
 		}
 		if e.outcome.failed == nil {

@@ -128,6 +128,15 @@ func sorted(ctx context.Context, err error) error {
 	return Judge(err)
 }
 
+// KindOf is what a failed call to GitHub means; "" if it does not say.
+func KindOf(err error) Kind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return ""
+}
+
 // Judge gives the Error in err, or makes the one that err stands for.
 func Judge(err error) *Error {
 	var known *Error

@@ -14,7 +14,7 @@ import (
 const oldestServer = "3.16"
 
 // optional are fields that are done without where the schema lacks them. Of mergeStateStatus only BEHIND is looked at, and GitHub's
-// refusal of a merge tells the same (strict.go).
+// refusal of a merge tells the same.
 var optional = []string{"mergeStateStatus"}
 
 // schema is what the schema of a GitHub was seen to lack.
