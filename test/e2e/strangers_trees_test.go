@@ -168,11 +168,10 @@ func treeCommands(dir string) map[string][]string {
 
 // family is a command that runs: how long it and its children have had a core, and, for figures, how much memory they have together; false: it ended, or the system does not say.
 func family(pid int) (cpu time.Duration, bytes int64, runs bool) {
-	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	all := []string{strconv.Itoa(pid)}
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is right
 	for _, task := range tasks {
-		if children, err = os.ReadFile(task); err == nil {
+		if children, err := os.ReadFile(task); err == nil {
 			all = append(all, strings.Fields(string(children))...)
 		}
 	}
