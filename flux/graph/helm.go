@@ -86,7 +86,7 @@ func (t *Tree) thing(d *doc, object Object) *thing {
 			out.into = cmp.Or(into, object.Namespace)
 		}
 	case group == fluxOperator && object.Kind == resourceSet:
-		out.mentions, out.uses = d.mentions(), account(d, "spec")
+		out.mentions, out.uses = t.mentions(d), account(d, "spec")
 	case group == fluxOperator && object.Kind == inputProvider:
 		out.uses = t.secretUses(d, at(d.node, "spec"))
 	case !named && version == "" && object.Kind == serviceAccount:

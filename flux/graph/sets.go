@@ -23,6 +23,14 @@ type mention struct{ kind, name string }
 type mentioned struct {
 	names      map[mention]bool
 	namespaces map[string]bool
+	hold       func(name string) bool // charges what one takes, and reports whether that is too much
+}
+
+// name keeps what may be the name of an object.
+func (m mentioned) name(of mention) {
+	if !m.names[of] && !m.hold(of.name) {
+		m.names[of] = true
+	}
 }
 
 var (
@@ -35,13 +43,14 @@ var (
 )
 
 // mentions is what a ResourceSet mentions.
-func (d *doc) mentions() mentioned {
-	m := mentioned{map[mention]bool{}, map[string]bool{d.text("metadata", "namespace"): true}}
+func (t *Tree) mentions(d *doc) mentioned {
+	hold := func(name string) bool { return t.hold(d.place.File, 1, len(name)) }
+	m := mentioned{map[mention]bool{}, map[string]bool{d.text("metadata", "namespace"): true}, hold}
 	m.walk(d.vars, at(d.node, "spec"), "", "")
 	if inputs := at(d.node, "spec", "inputsFrom"); inputs != nil {
 		for _, from := range inputs.Content {
 			if at(from, "selector") != nil {
-				m.names[mention{inputProvider, "*"}] = true
+				m.name(mention{inputProvider, "*"})
 			}
 		}
 	}
@@ -79,9 +88,11 @@ func (m mentioned) text(text, key, section string) {
 	switch open := strings.Contains(name, "*"); {
 	case len(name) > MaxAlias || !plainName.MatchString(name):
 	case strings.HasSuffix(key, "amespace"):
-		m.namespaces[name] = true
+		if !m.namespaces[name] && !m.hold(name) {
+			m.namespaces[name] = true
+		}
 	case !open, section != "metadata" && (key == "" || strings.HasSuffix(strings.ToLower(key), "name")), from:
-		m.names[mention{"", name}] = true
+		m.name(mention{"", name})
 	}
 }
 
@@ -123,7 +134,13 @@ func (m mentioned) means(w *walk, s *thing) bool {
 		return ok || err != nil
 	}
 	in := func(namespace string) bool { return s.Namespace == "" || fits(namespace, s.Namespace) }
-	if !slices.ContainsFunc(slices.Collect(maps.Keys(m.namespaces)), in) {
+	found := false
+	for namespace := range m.namespaces {
+		if found = w.spent(1, 0) || in(namespace); found {
+			break
+		}
+	}
+	if !found {
 		return false
 	}
 	for of := range m.names {
