@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"bytes"
 	"io/fs"
 	"path"
 	"slices"
@@ -88,7 +89,9 @@ func (t *Tree) listed(dir string) Ignores {
 	if t.files[name] {
 		t.raw[name] = true
 		text, err := ReadFile(t.fs, name, MaxDoc)
-		if t.hold(name, len(i.patterns)/8, len(text)) || t.step(name, len(i.patterns)/8) { // of each directory below, too
+		each := 192 + 16*strings.Count(dir, "/") // bytes of a pattern, which has its directory name by name
+		size := len(text) + each*min(bytes.Count(text, []byte("\n"))+1, maxPatterns)
+		if t.hold(name, len(i.patterns)/8, size) || t.step(name, len(i.patterns)/8) { // of each directory below, too
 			text = nil
 		}
 		i = i.Add(string(text), dir)
