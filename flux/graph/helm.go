@@ -198,6 +198,9 @@ func (g *generator) values(t *Tree, out map[string]string, c *thing) {
 		}
 	}
 	for _, f := range g.envs {
+		if t.step(f, 1) {
+			return
+		}
 		data, err := ReadFile(t.fs, f, MaxConfig)
 		if err != nil {
 			c.unread = true
@@ -210,6 +213,9 @@ func (g *generator) values(t *Tree, out map[string]string, c *thing) {
 		}
 	}
 	for _, l := range g.loads {
+		if t.step(l.file, 1) {
+			return
+		}
 		data, err := ReadFile(t.fs, l.file, MaxAlias)
 		if err != nil || encrypted(string(data)) {
 			c.hidden[l.key] = true
@@ -285,7 +291,11 @@ func (l *load) generate(docs []*doc, d *doc) []*doc {
 	if i < 0 {
 		return append(docs, d)
 	}
-	if l.walk.spent(0, docs[i].nodes) {
+	nodes := docs[i].nodes
+	if before := docs[i].made; before != nil {
+		nodes += (len(before.files) + len(d.made.files)) / 8
+	}
+	if l.walk.spent(0, nodes) {
 		return docs
 	}
 	changed, g := docs[i].copy(), *d.made
