@@ -219,8 +219,8 @@ func optional(s string) *string {
 	return &s
 }
 
-// Graph is what is shown of a tree, with a row for each of these files.
-func (l References) Graph(about []string) (Graph, error) {
+// Graph is what is shown of a tree, with a row for each of these files, which the run is charged.
+func (l References) Graph(run *meter.Meter, about []string) (Graph, error) {
 	if l.reach != nil && l.reach.Err() != nil {
 		return Graph{}, l.reach.Err() // it knows a part
 	}
@@ -263,7 +263,7 @@ func (l References) Graph(about []string) (Graph, error) {
 	}
 	var err error
 	if len(about) > 0 {
-		v.Paths, err = l.about(about)
+		v.Paths, err = l.about(run, about)
 	}
 	return v, err
 }
@@ -369,11 +369,20 @@ func unreached(files []string, read map[string]bool) ([]graphUnreached, int) {
 	return out, n
 }
 
+// rowNodes is about how many nodes the row of a file takes, with its text.
+const rowNodes = 4
+
 // about is who reads some files, and what they change.
-func (l References) about(asked []string) ([]GraphPath, error) {
+func (l References) about(run *meter.Meter, asked []string) ([]GraphPath, error) {
+	if err := run.Take(meter.Nodes, rowNodes*len(asked), asked[0]); err != nil {
+		return nil, err
+	}
 	rows := map[string]*GraphPath{}
 	out := make([]GraphPath, len(asked))
 	for i, file := range asked {
+		if err := run.Take(meter.Steps, 1, file); err != nil { // which is compared with each pattern of the rules
+			return nil, err
+		}
 		out[i] = GraphPath{Path: file, Readers: []GraphReader{}, Changes: []graphChange{}, Releases: l.needs(file), Needs: l.counts([]string{file}), Rule: l.rule(file)}
 		rows[file] = &out[i]
 	}
@@ -385,6 +394,9 @@ func (l References) about(asked []string) ([]GraphPath, error) {
 			for _, file := range e.Files() {
 				if row := rows[file]; row != nil {
 					r := reader(e, file)
+					if err := run.Take(meter.Nodes, 1+len(r.Chain), file); err != nil {
+						return nil, err
+					}
 					n += len(r.Chain)
 					row.Readers = append(row.Readers, r)
 				}

@@ -72,7 +72,7 @@ func (e *env) graph(ctx context.Context, call graphCall) error {
 	if err != nil {
 		return err
 	}
-	v, err := tree.Graph(about)
+	v, err := tree.Graph(e.meter, about)
 	switch {
 	case errors.Is(err, report.ErrManyRows):
 		return fmt.Errorf("--path: more than %d lines; name fewer files", report.MaxGraphRows)
