@@ -138,6 +138,9 @@ func (c change) apply(d *doc, w *walk) (*doc, error) {
 	}
 	var failed error
 	for i, n := range c.nodes {
+		if w.spent(0, 0) {
+			return d, errors.New(w.tree.Beyond())
+		}
 		if !c.means[i].matches(d) {
 			continue
 		}

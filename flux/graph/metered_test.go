@@ -21,12 +21,15 @@ import (
 	"github.com/sluicegate/sluice/meter"
 )
 
+// kinds is how many kinds of hostile trees there are.
+const kinds = 11
+
 // hostile draws a tree of one kind: so many of something, each so long.
 func hostile(kind, many, long int) map[string]string {
 	out := map[string]string{"k/kustomization.yaml": "resources: [../u0]\n"}
 	unit := func(i int, text string) { out[fmt.Sprintf("u%d/kustomization.yaml", i)] = text }
 	word := strings.Repeat("x", max(1, long))
-	switch kind % 7 {
+	switch kind % kinds {
 	case 0: // names that prefixes make longer and longer
 		for i := range many % 48 {
 			unit(i, fmt.Sprintf("namePrefix: %s-\nresources: [../u%d]\n", word, i+1))
@@ -72,6 +75,35 @@ func hostile(kind, many, long int) map[string]string {
 			out[fmt.Sprintf("k/%d.yaml", i)] = fmt.Sprintf(entry, fmt.Sprint("e", i), "b")
 			out[fmt.Sprintf("b/%d.yaml", i)] = job + "# " + word + "\n"
 		}
+	case 7: // targets of a few bytes that stand for much
+		text := "resources: [../j.yaml]\npatches:\n"
+		for i := range many {
+			text += fmt.Sprintf("- {target: {kind: '\\pL{%d}', name: '\\pM{%d}'}, patch: '{spec: {a: %d}}'}\n", min(long, 990), min(long, 990), i)
+		}
+		unit(0, text)
+		out["j.yaml"] = job
+	case 8: // words that may be names
+		delete(out, "k/kustomization.yaml")
+		for i := range many {
+			text := ""
+			for n := range long {
+				text += fmt.Sprintf(" %x", n*many+i)
+			}
+			out[fmt.Sprintf("k/%d.yaml", i)] = fmt.Sprintf("apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {name: r%d}\nspec: {resourcesTemplate: '%s'}\n", i, text)
+		}
+	case 9: // patterns far down
+		delete(out, "k/kustomization.yaml")
+		for i := range many {
+			dir := fmt.Sprintf("k/%s%d", strings.Repeat("d/", 100), i)
+			out[dir+"/a.yaml"], out[dir+"/.sourceignore"] = job, strings.Repeat("b\n", long)
+		}
+	case 10: // generators that each change what the one before made
+		text := "configMapGenerator:\n- {name: a}\n"
+		for range 8 * many {
+			text += "- {name: a, behavior: merge, files: [" + strings.Repeat("b, ", long) + "b]}\n"
+		}
+		unit(0, text)
+		out["u0/b"] = ""
 	}
 	return out
 }
@@ -155,16 +187,24 @@ func TestCosts(t *testing.T) {
 		kind, many, long int
 		want             string // of the end; "": it ends well
 	}{
-		"long names":    {0, 47, 30_000, "u40/kustomization.yaml: more than 16 MiB of text"},
-		"few names":     {0, 3, 10, ""},
-		"copies":        {1, 40, 3000, "u0/p.txt: more than 300,000 nodes of YAML"},
-		"few copies":    {1, 3, 10, ""},
-		"many nodes":    {2, 1000, 20_000, "u199/kustomization.yaml: more than 300,000 nodes of YAML"},
-		"deep":          {3, 400, 20, ""},
-		"cycles":        {4, 45, 7, ""},
-		"variables":     {5, 60, 40_000, "k/10.yaml: more than 16 MiB of text"},
-		"the same":      {6, 400, 100, "b/161.yaml: more than 300,000 nodes of YAML"},
-		"a few entries": {6, 20, 100, ""},
+		"long names":     {0, 47, 30_000, "u40/kustomization.yaml: more than 16 MiB of text"},
+		"few names":      {0, 3, 10, ""},
+		"copies":         {1, 40, 3000, "u0/p.txt: more than 300,000 nodes of YAML"},
+		"few copies":     {1, 3, 10, ""},
+		"many nodes":     {2, 1000, 20_000, "u199/kustomization.yaml: more than 300,000 nodes of YAML"},
+		"deep":           {3, 400, 20, ""},
+		"cycles":         {4, 45, 7, ""},
+		"variables":      {5, 60, 40_000, "k/10.yaml: more than 16 MiB of text"},
+		"the same":       {6, 400, 100, "b/161.yaml: more than 300,000 nodes of YAML"},
+		"a few entries":  {6, 20, 100, ""},
+		"targets":        {7, 80, 990, "u0/kustomization.yaml: more than 300,000 nodes of YAML"},
+		"few targets":    {7, 3, 4, ""},
+		"words":          {8, 24, 20_000, "k/21.yaml: more than 300,000 nodes of YAML"},
+		"few words":      {8, 4, 20, ""},
+		"patterns":       {9, 40, 900, "k/" + strings.Repeat("d/", 100) + "18/.sourceignore: more than 16 MiB of text"},
+		"few patterns":   {9, 4, 20, ""},
+		"generators":     {10, 100, 80, "u0/kustomization.yaml: more than 300,000 nodes of YAML"},
+		"few generators": {10, 2, 8, ""},
 	} {
 		for command := range commands {
 			grown, counted, m := grows(t, files(hostile(c.kind, c.many, c.long)), command)
@@ -184,7 +224,7 @@ func TestCosts(t *testing.T) {
 
 // FuzzCosts: whatever tree is drawn and whatever command reads it, the process takes at its peak no more than twice what is counted.
 func FuzzCosts(f *testing.F) {
-	for kind := range 7 {
+	for kind := range kinds {
 		f.Add(kind, 10, 100, "patches: [{patch: '- {op: copy, from: /spec, path: /x}', target: {kind: CronJob}}]\n")
 	}
 	f.Fuzz(func(t *testing.T, kind, many, long int, more string) {

@@ -39,10 +39,10 @@ type pairs struct {
 // opaque is what changes objects in ways that are not followed: for each file, or for the kustomization.yaml itself.
 type opaque struct {
 	reference
-	targets []Target // of which one has to fit
-	from    Target   // of what a value comes; none: of anything
-	renames bool     // it may change names
-	kinds   bool     // it may change kinds
+	targets []*selector // of which one has to fit
+	from    *selector   // of what a value comes; nil: of anything
+	renames bool        // it may change names
+	kinds   bool        // it may change kinds
 }
 
 // reference is a file or directory that a kustomization.yaml names.
@@ -87,7 +87,7 @@ func (t *Tree) readBuild(d *doc) *build {
 	for _, s := range t.sections(d, "patches") {
 		b.patches = append(b.patches, s.readPatch("patches"))
 		if at(s.node, "options") != nil { // they let a patch rename
-			o := b.unclear(d, s.node, "patches", []Target{d.target(at(s.node, "target"))})
+			o := b.unclear(d, s.node, "patches", []*selector{t.selected(d, at(s.node, "target"))})
 			o.renames, o.kinds = true, at(s.node, "options", "allowKindChange") != nil
 		}
 	}
@@ -125,7 +125,7 @@ func (t *Tree) readBuild(d *doc) *build {
 }
 
 // unclear notes a field that changes objects in ways that are not followed.
-func (b *build) unclear(d *doc, n *yaml.Node, field string, targets []Target) *opaque {
+func (b *build) unclear(d *doc, n *yaml.Node, field string, targets []*selector) *opaque {
 	b.opaque = append(b.opaque, opaque{reference: reference{field: field, place: Place{d.place.File, n.Line}}, targets: targets})
 	return &b.opaque[len(b.opaque)-1]
 }
@@ -157,9 +157,9 @@ func (b *build) readReplacements(t *Tree, d *doc) {
 		for _, n := range files {
 			b.opaque = append(b.opaque, opaque{reference: n, renames: true})
 		}
-		o := opaque{from: d.target(at(s.node, "source"))}
+		o := opaque{from: t.selected(d, at(s.node, "source"))}
 		for _, one := range t.list(s, "targets") {
-			o.targets = append(o.targets, d.target(at(one, "select")))
+			o.targets = append(o.targets, t.selected(d, at(one, "select")))
 			for _, field := range t.names(&doc{node: one}, "fieldPaths") {
 				o.renames = o.renames || field.text == "metadata.name" || field.text == "metadata.namespace"
 				o.kinds = o.kinds || field.text == "kind"
@@ -168,6 +168,17 @@ func (b *build) readReplacements(t *Tree, d *doc) {
 		o.reference = b.unclear(d, s.node, "replacements", nil).reference
 		b.opaque[len(b.opaque)-1] = o
 	}
+}
+
+// selected understands what of an object a replacement asks for; nil: nothing.
+func (t *Tree) selected(d *doc, n *yaml.Node) *selector {
+	asked := d.target(n)
+	if asked == (Target{}) || t.hold(d.place.File, 0, 0) {
+		return nil
+	}
+	s := Target{Group: asked.Group, Kind: asked.Kind, Name: asked.Name}.selector()
+	t.hold(d.place.File, s.weight, 0)
+	return s
 }
 
 // chart reads what an entry of helmCharts names. Flux does not build one.

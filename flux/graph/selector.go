@@ -2,10 +2,13 @@ package graph
 
 import (
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/sluicegate/sluice/meter"
 )
 
 // selector is a target, understood once for the many objects that it is compared with.
@@ -14,6 +17,7 @@ type selector struct {
 	labels, annotations                   []requirement
 	self                                  *Ref // of a merge without a target: namespace and name of the object that it names
 	vague                                 bool // it may select other objects than here
+	weight                                int  // in nodes
 }
 
 // none is an expression that no name matches.
@@ -39,6 +43,7 @@ func (t Target) selector() *selector {
 		if err != nil {
 			return none
 		}
+		s.weight += compiled(pattern)
 		return re
 	}
 	s.group, s.version, s.kind = expression(t.Group), expression(t.Version), expression(t.Kind)
@@ -48,6 +53,23 @@ func (t Target) selector() *selector {
 	s.annotations, known[1] = requirements(t.AnnotationSelector)
 	s.vague = s.vague || !known[0] || !known[1]
 	return s
+}
+
+// compiled is about how many nodes an expression takes that is understood, if it is more than a name: a few bytes of it may stand for a thousand classes of letters.
+func compiled(pattern string) int {
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil || regexp.QuoteMeta(pattern) == pattern {
+		return 0
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return 0
+	}
+	bytes := 0
+	for _, one := range program.Inst {
+		bytes += 100 + 6*len(one.Rune)
+	}
+	return bytes / meter.NodeBytes
 }
 
 // openName says that the name in a merge without a target may have a variable.
@@ -93,6 +115,12 @@ func (s *selector) matches(d *doc) bool {
 	return is(s.kind, d.text("kind")) && is(s.group, groupOf(d.node)) && is(s.version, version) &&
 		(is(s.namespace, first.Namespace) || is(s.namespace, last.Namespace)) && (is(s.name, first.Name) || is(s.name, last.Name)) &&
 		meets(s.labels, d, "labels") && meets(s.annotations, d, "annotations")
+}
+
+// named reports whether an object is of the kind that the selector asks for, and was ever called so.
+func (s *selector) named(d *doc) bool {
+	of := selector{group: s.group, kind: s.kind}
+	return of.matches(d) && (s.name == nil || slices.ContainsFunc(d.ids(), func(id Ref) bool { return s.name.MatchString(id.Name) }))
 }
 
 // ids is what an object was called, and last what it is.

@@ -514,8 +514,11 @@ func (l *load) parsePatch(p buildPatch) change {
 		c, err = parsePatch(text, p.Place, p.Target)
 	}
 	nodes := 0
-	for _, n := range c.weights {
+	for i, n := range c.weights {
 		nodes += n
+		if i == 0 || c.means[i] != c.means[i-1] {
+			nodes += c.means[i].weight
+		}
 	}
 	if l.walk.tree.hold(p.File, nodes, len(text)) {
 		l.walk.tree.stopped()
@@ -544,7 +547,7 @@ func (l *load) opaque(docs []*doc, b *build, dir string) {
 			if l.walk.spent(1+len(places), 0) {
 				return
 			}
-			if !n.fits(docs[i]) {
+			if !n.fits(l.walk, docs[i]) {
 				continue
 			}
 			docs[i] = docs[i].perhaps(places...)
@@ -567,7 +570,7 @@ func (o opaque) carries() bool {
 func (l *load) carried(n opaque, docs []*doc) []Place {
 	var out []Place
 	for _, d := range docs {
-		if n.from == (Target{}) || !(opaque{targets: []Target{n.from}}).fits(d) || l.walk.spent(1, 0) {
+		if n.from == nil || l.walk.spent(1, 0) || !n.from.named(d) {
 			continue
 		}
 		if out = append(append(out, d.place), d.patched...); d.made != nil {
@@ -601,13 +604,12 @@ func (l *load) titles(o opaque, places []Place) bool {
 }
 
 // fits reports whether an object may be changed.
-func (o opaque) fits(d *doc) bool {
+func (o opaque) fits(w *walk, d *doc) bool {
 	if o.field == "vars" && !mentions(d.node, "$(") || (o.field == "crds" || o.field == "openapi") && (d.plain() || !d.steers()) {
 		return false
 	}
-	return len(o.targets) == 0 || slices.ContainsFunc(o.targets, func(t Target) bool {
-		s, name := Target{Group: t.Group, Kind: t.Kind}.selector(), Target{Name: t.Name}.selector().name
-		return s.matches(d) && (name == nil || slices.ContainsFunc(d.ids(), func(id Ref) bool { return name.MatchString(id.Name) }))
+	return len(o.targets) == 0 || slices.ContainsFunc(o.targets, func(s *selector) bool {
+		return w.spent(1, 0) || s == nil || s.named(d)
 	})
 }
 
