@@ -138,3 +138,10 @@ func (p *Policy) With(r layout.References) *Policy {
 	out.Layout = p.Layout.With(r)
 	return &out
 }
+
+// Until is the policy for as long as its layout may be asked: see [layout.Layout.Until].
+func (p *Policy) Until(stop func(path string, patterns int) bool) *Policy {
+	out := *p
+	out.Layout = p.Layout.Until(stop)
+	return &out
+}

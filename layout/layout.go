@@ -95,6 +95,8 @@ type Layout struct {
 	asks       bool       // what no rule decides is what references say
 	references References // nil: there are none
 
+	stop func(path string) bool // nil: never
+
 	except       *trie // what takes paths out of the rules that are not live
 	exceptFolded *trie // and, in lower case, out of those that are: what differs by case alone is out too
 }
@@ -115,6 +117,9 @@ type rule struct {
 func (l *Layout) Classify(path string) Class {
 	s := l.scratches.Get().(*scratch)
 	defer l.scratches.Put(s)
+	if l.stop != nil && l.stop(path) {
+		return Class{Releases: []Release{Unclear}, Rule: saysTooLong}
+	}
 	if !s.read(path) {
 		// Fail closed: git cannot hold such a path, so whatever it stands for was not understood.
 		return Class{Releases: []Release{Unclear}, Rule: saysImpossible}

@@ -126,6 +126,9 @@ func (l *Layout) look(paths []string) sight {
 	s := l.scratches.Get().(*scratch)
 	defer l.scratches.Put(s)
 	for _, path := range paths {
+		if l.stop != nil && l.stop(path) {
+			break
+		}
 		if !s.read(path) {
 			continue
 		}

@@ -22,6 +22,18 @@ func (l *Layout) With(r References) *Layout {
 	return &out
 }
 
+// Until is the layout for as long as it may be asked: stop is given each path before it is compared with so many patterns, and reports whether that is too
+// much. From then on it knows nothing: what was found with it is a part, and must not be decided by.
+func (l *Layout) Until(stop func(path string, patterns int) bool) *Layout {
+	patterns := 0
+	for _, r := range l.rules {
+		patterns += len(r.patterns) + len(r.except)
+	}
+	out := *l
+	out.stop = func(path string) bool { return stop(path, patterns) }
+	return &out
+}
+
 // unread stands for references that nobody has read: no path is known not to be read by a windowed entry point.
 type unread struct{}
 

@@ -125,3 +125,18 @@ func TestReferencesNotAsked(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestUntil: each path is asked about before it is compared with the patterns, and after the end nothing is live.
+func TestUntil(t *testing.T) {
+	asked, patterns := 0, 0
+	l := must(t, withReferences(false)).Until(func(_ string, n int) bool {
+		asked, patterns = asked+1, n
+		return asked > 2
+	})
+	if l.Lint([]string{"infra/a", "infra/b", "infra/c", "infra/d"}); asked != 3 || patterns != 6 {
+		t.Errorf("%d of four paths, and %d patterns", asked, patterns)
+	}
+	if got := says(l.With(fixed{}).Classify("infra/a")); got != says(Class{Releases: []Release{Unclear}, Rule: saysTooLong}) {
+		t.Errorf("after the end: %s", got)
+	}
+}

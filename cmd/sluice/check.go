@@ -67,6 +67,9 @@ func newCheckCommand(e *env) *cobra.Command {
 
 // inspect looks at what a file means for a directory at this time; policy is nil where it is not valid. A bound that is met is a finding; a caller who gave up gets none.
 func (e *env) inspect(ctx context.Context, dir string, policy *config.Policy, data []byte) (analysis.Inspection, error) {
+	if policy != nil {
+		policy, _ = e.within(policy, nil)
+	}
 	seen := e.reading(dir).Inspect(ctx, analysis.Surroundings{
 		Policy: policy, Data: data, Tree: os.DirFS(dir), At: e.now().UTC(),
 		Proposed: func(ctx context.Context) (analysis.Impact, error) { return e.proposed(ctx, dir, policy) },

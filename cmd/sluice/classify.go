@@ -166,7 +166,7 @@ func (e *env) loadPolicy(ctx context.Context, dir, file string) (*config.Policy,
 	if err != nil {
 		return nil, err
 	}
-	return parsePolicy(file, data)
+	return e.within(parsePolicy(file, data))
 }
 
 // parsePolicy gives the rules, or the first thing that is wrong with them.

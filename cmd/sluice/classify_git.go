@@ -101,5 +101,5 @@ func (e *env) rulesAt(ctx context.Context, c classifyCall, repo *gitremote.Repo,
 	if !ok {
 		return nil, fmt.Errorf("%s has no %s, so sluice does not manage it; use --file for other rules", c.base, config.File)
 	}
-	return parsePolicy(c.base+":"+config.File, data)
+	return e.within(parsePolicy(c.base+":"+config.File, data))
 }

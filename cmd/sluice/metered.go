@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/meter"
 )
 
@@ -45,4 +46,17 @@ func (e *env) metered(cmd *cobra.Command) *cobra.Command {
 		return err
 	}
 	return cmd
+}
+
+// patternsOfStep is how many patterns a path is compared with in a step.
+const patternsOfStep = 32
+
+// within is a policy that is asked for as long as the command may run, which is charged for it, if it could be parsed.
+func (e *env) within(policy *config.Policy, err error) (*config.Policy, error) {
+	if e.meter == nil || err != nil {
+		return policy, err
+	}
+	return policy.Until(func(path string, patterns int) bool {
+		return e.meter.Take(meter.Steps, 1+patterns/patternsOfStep, path) != nil
+	}), nil
 }

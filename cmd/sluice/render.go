@@ -167,7 +167,7 @@ func (e *env) renderInput(ctx context.Context, call renderCall, args []string) (
 	if err != nil {
 		return render.Input{}, nil, err
 	}
-	policy, err := parsePolicy(file, data)
+	policy, err := e.within(parsePolicy(file, data))
 	if err != nil {
 		return render.Input{}, nil, err
 	}

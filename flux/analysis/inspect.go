@@ -53,11 +53,7 @@ func (r Run) Inspect(ctx context.Context, s Surroundings) Inspection {
 	var err error
 	if in.Paths, err = List(ctx, s.Tree); err != nil {
 		in.Paths = nil
-		missed := config.Finding{Severity: config.Warning, Code: codeNoTree, Message: fmt.Sprintf("the rules were not compared with the tree: %v", err)}
-		if s.Policy != nil && s.Policy.Flux { // nothing is known to be held
-			missed.Severity = config.Error
-		}
-		return Inspection{Findings: append([]config.Finding{missed}, config.Check(s.Policy, s.Data, in)...)}
+		return Inspection{Findings: append([]config.Finding{s.missed(err)}, config.Check(s.Policy, s.Data, in)...)}
 	}
 	if s.Policy == nil {
 		return Inspection{Findings: config.Check(nil, s.Data, in)}
@@ -86,7 +82,18 @@ func (r Run) Inspect(ctx context.Context, s Surroundings) Inspection {
 	if err == nil {
 		out.Findings = append(out.Findings, suspendInGit(s.Policy, tree.Clusters)...)
 	}
-	out.Shares = s.Policy.Shares(in.Paths)
+	if out.Shares = s.Policy.Shares(in.Paths); err == nil && r.Meter.Err() != nil { // of some of them
+		return Inspection{Findings: []config.Finding{s.missed(r.Meter.Err())}}
+	}
+	return out
+}
+
+// missed is that nobody knows what the rules mean for the tree.
+func (s Surroundings) missed(err error) config.Finding {
+	out := config.Finding{Severity: config.Warning, Code: codeNoTree, Message: fmt.Sprintf("the rules were not compared with the tree: %v", err)}
+	if s.Policy != nil && s.Policy.Flux { // nothing is known to be held
+		out.Severity = config.Error
+	}
 	return out
 }
 

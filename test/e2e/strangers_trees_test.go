@@ -101,6 +101,21 @@ var hostileTrees = map[string]func(put func(path, text string)){
 			put(fmt.Sprintf("k/%d/%s%06d", i/1_000, strings.Repeat("n", 200), i), "")
 		}
 	},
+	"rules of 90 KB, and files": func(put func(path, text string)) {
+		list := ""
+		for i := range 39 {
+			list += "    - {release: w, paths: ["
+			for n := range 99 {
+				list += fmt.Sprintf("\"**/*%d*%d/*\", ", i, n)
+			}
+			list += "z]}\n"
+		}
+		put(".github/sluice.yaml", strings.Replace(strings.Replace(treeRules, "layout: {", "layout:\n  {", 1), "{flux: true, unmatched: live, entrypoints: [{where: flux-system/rw, release: w}]}",
+			"flux: true\n  unmatched: live\n  entrypoints: [{where: flux-system/rw, release: w}]\n  rules:\n"+strings.ReplaceAll(list, "    - ", "  - "), 1))
+		for i := range 20_000 {
+			put(fmt.Sprintf("k/%d/a/b/%d.txt", i/100, i), "")
+		}
+	},
 	"objects": func(put func(path, text string)) {
 		text := strings.Repeat(treeObject, 10_000)
 		for i := range large() / len(text) {
@@ -160,7 +175,7 @@ func hostileTree(t *testing.T, name string) string {
 // treeCommands is every command that reads a tree.
 func treeCommands(dir string) map[string][]string {
 	return map[string][]string{
-		"check": {"check", dir}, "graph": {"graph", "--json", dir}, "init": {"init", "--file", "-", dir},
+		"check": {"check", dir}, "graph": {"graph", "--json", dir}, "graph --path": {"graph", "--path", "k", dir}, "init": {"init", "--file", "-", dir},
 		"render suspend": {"render", "suspend", "--image", "a", dir}, "render flux": {"render", "flux", dir},
 		"classify": {"classify", "--repo", dir, "--base", "main", "--head", "proposed"},
 	}
