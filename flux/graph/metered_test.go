@@ -85,11 +85,11 @@ func hostile(kind, many, long int) map[string]string {
 	case 8: // words that may be names
 		delete(out, "k/kustomization.yaml")
 		for i := range many {
-			text := ""
+			var text strings.Builder
 			for n := range long {
-				text += fmt.Sprintf(" %x", n*many+i)
+				fmt.Fprintf(&text, " %x", n*many+i)
 			}
-			out[fmt.Sprintf("k/%d.yaml", i)] = fmt.Sprintf("apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {name: r%d}\nspec: {resourcesTemplate: '%s'}\n", i, text)
+			out[fmt.Sprintf("k/%d.yaml", i)] = fmt.Sprintf("apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {name: r%d}\nspec: {resourcesTemplate: '%s'}\n", i, text.String())
 		}
 	case 9: // patterns far down
 		delete(out, "k/kustomization.yaml")
