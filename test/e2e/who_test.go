@@ -463,6 +463,7 @@ func TestForeignStatus(t *testing.T) {
 	}
 	w.line("put right, logged, never merged on its strength", func(w *world) {
 		n := w.open("forged", "apps/forged-rw/x")
+		w.must(w.github.Settle(w.t.Context())) // what else tells of the pull request is no look at the forged status
 		w.hasStatus(n, "pending: held by w")
 		w.github.ResetRequests()
 		forge(w, n)
