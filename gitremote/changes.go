@@ -11,6 +11,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
+	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -60,7 +61,7 @@ func (r *Repo) changes(base, head plan.SHA) ([]plan.File, error) {
 	names := slices.Sorted(maps.Keys(all))
 	old := map[string]string{} // new name → old name
 	if len(bases) == 1 {
-		old = moves(all, names)
+		old = moves(r.cost, all, names)
 	}
 	return files(all, names, old), r.cost.meter.Err()
 }
@@ -164,7 +165,7 @@ func (d *diff) compare(was, is object.TreeEntry, below string) error {
 	}
 	name := cmp.Or(was.Name, is.Name)
 	if c.was != nil || c.is != nil {
-		if err := d.repo.cost.hold(1, len(below)+len(name), below); err != nil {
+		if err := d.repo.cost.hold(pathNodes, len(below)+len(name), below); err != nil {
 			return err
 		}
 		d.out[below+name] = c
@@ -207,8 +208,8 @@ func files(all map[string]change, names []string, old map[string]string) []plan.
 // link never becomes a file that way.
 //
 // go-git's DetectRenames is not used: it drops an added file that has the content of several deleted ones when no name is
-// like its own, and a path that is dropped is a path that nobody classifies.
-func moves(all map[string]change, names []string) map[string]string {
+// like its own, and a path that is dropped is a path that nobody classifies. Whoever uses the pairs looks whether the run has ended meanwhile.
+func moves(cost *account, all map[string]change, names []string) map[string]string {
 	type content struct {
 		hash plumbing.Hash
 		link bool
@@ -219,12 +220,18 @@ func moves(all map[string]change, names []string) map[string]string {
 	for _, base := range []func(string) string{path.Base, func(string) string { return "" }} {
 		left := map[content][]string{}
 		for _, name := range names {
+			if cost.take(meter.Steps, 0, "the changed paths") != nil {
+				return nil
+			}
 			if c := all[name]; c.is == nil && c.was.mode != filemode.Submodule && !used[name] {
 				k := key(c.was, base(name))
 				left[k] = append(left[k], name)
 			}
 		}
 		for _, name := range names {
+			if cost.take(meter.Steps, 0, "the changed paths") != nil {
+				return nil
+			}
 			c := all[name]
 			if c.was != nil || c.is.mode == filemode.Submodule || out[name] != "" {
 				continue

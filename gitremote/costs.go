@@ -17,6 +17,8 @@ const (
 	maxChain    = 4095    // deltas upon each other: the most that git writes; it makes 50 unless it is asked for more
 	quick       = 16      // entries, names or commits that are compared in the time of one step
 	packNodes   = 100     // nodes that an open pack takes: its table of first bytes, and what it is read through
+	fileSteps   = 8       // steps that a ref in a file of its own takes: it is looked at twice, opened and read
+	pathNodes   = 4       // nodes that a changed path takes: what stood and stands there, its place in the list, and what it is paired with
 	refLine     = 43      // bytes of the shortest ref in a list of them
 	lineBytes   = 16      // bytes that reading a config takes for each of its bytes: where each of its lines begins is kept
 )

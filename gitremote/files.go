@@ -2,6 +2,7 @@ package gitremote
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/go-git/go-billy/v5"
+
+	"github.com/sluicegate/sluice/meter"
 )
 
 // Bounds of git's own files that are read whole.
@@ -88,14 +91,24 @@ func (f fencedFile) Read(p []byte) (int, error) {
 	return n, cmp.Or(f.cost.make(n, f.Name()), err)
 }
 
+// ReadDir gives go-git the entries of a directory in any order, each charged before it is looked at.
 func (f fence) ReadDir(name string) ([]os.FileInfo, error) {
-	if err := f.cost.names(filepath.Join(f.Root(), name), func(entry string) error {
-		return f.cost.hold(1, len(entry), name) // what go-git makes of each: its state, and a ref
-	}); err != nil {
-		return nil, err
-	}
-	found, err := f.Filesystem.ReadDir(name)
-	return slices.DeleteFunc(found, func(i os.FileInfo) bool {
-		return strings.HasSuffix(i.Name(), ".lock") || name == "refs" && i.Name() != "heads"
-	}), err
+	var found []os.FileInfo
+	dir := filepath.Join(f.Root(), name)
+	err := f.cost.names(dir, func(entry string) error {
+		err := f.cost.hold(1, len(entry), name) // what go-git makes of each: its state, and a ref
+		if err == nil {
+			err = f.cost.take(meter.Steps, fileSteps, name)
+		}
+		if err != nil || strings.HasSuffix(entry, ".lock") || name == "refs" && entry != "heads" {
+			return err
+		}
+		info, err := os.Lstat(filepath.Join(dir, entry))
+		if errors.Is(err, os.ErrNotExist) {
+			return nil // git packed or removed it meanwhile
+		}
+		found = append(found, info)
+		return err
+	})
+	return found, err
 }

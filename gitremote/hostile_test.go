@@ -283,7 +283,7 @@ func TestHostile(t *testing.T) {
 		"one directory in many places, walked":  {alone(3, 40, 0, walk), "more than 100,000 objects, refs and directory entries"},
 		"deep, of an honest tree":               {draw(1, 60, 20), ""},
 		"wide at each level":                    {draw(2, 20, 30_000), "b/: more than 100,000 objects, refs and directory entries"},
-		"3^40 directories":                      {draw(3, 40, 0), "steps"},
+		"3^40 directories":                      {draw(3, 40, 0), "more than 100,000 objects, refs and directory entries"},
 		"a wide one in many places":             {draw(4, 4000, 2000), "d003755/: more than"},
 		"deltas upon each other":                {draw(5, 400, 5000), "pack-0.pack: more than"},
 		"long files":                            {draw(6, 20, 1000), ""},
@@ -291,6 +291,7 @@ func TestHostile(t *testing.T) {
 		"refs in one file, looked up":           {clone(meter.Limits{meter.Steps: 50}, text("packed-refs", "%040x refs/heads/a\n", 2000)), "packed-refs: more than 50 steps"},
 		"long refs in one file":                 {clone(meter.Limits{meter.Bytes: 100 << 10}, text("packed-refs", "1%039x refs/heads/"+strings.Repeat("n", 200)+"%[1]d\n", 2000)), "refs/heads: more than 100 KiB of text"},
 		"refs in files":                         {clone(meter.Limits{meter.Files: 100}, manyFiles("refs/heads/%d", strings.Repeat("1", 40), 200)), "refs/heads: more than 100 files"},
+		"refs in files, read":                   {clone(meter.Limits{meter.Steps: 1000}, manyFiles("refs/heads/%d", strings.Repeat("1", 40), 200)), "refs/heads: more than 1,000 steps"},
 		"what is no ref among those":            {clone(meter.Limits{meter.Nodes: 100}, manyFiles("refs/heads/%d.lock", "x", 200)), "refs/heads: more than 100 objects, refs and directory entries"},
 		"packs":                                 {clone(meter.Limits{meter.Nodes: 1000}, manyPacks(20)), "more than 1,000 objects, refs and directory entries"},
 		"a config of many sections":             {clone(meter.Limits{meter.Steps: 1000}, text("config", "[a \"%d\"]\n", 2000)), "config: more than 1,000 steps"},
@@ -313,7 +314,8 @@ func TestHostile(t *testing.T) {
 		"parents that are missing":              {missing, "objects: more than 2,000 steps"},
 		"a file of zeroes in many places":       {zeroes, "more than 50,000 steps"},
 		"branches of one long history":          {compared, "the history: more than 1,000 steps"},
-		"many changed paths":                    {changed, "the changed paths: more than 1,500 steps"},
+		"many changed paths, kept":              {changed(meter.Limits{meter.Nodes: 25_000}), "more than 25,000 objects, refs and directory entries"},
+		"many changed paths":                    {changed(meter.Limits{meter.Steps: 1500}), "the changed paths: more than 1,500 steps"},
 		"a history that is crossed":             {crossed, "more than 300 steps"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -547,14 +549,30 @@ func compared(t *testing.T, _ *world) error {
 }
 
 // changed lists what a change adds that is wide and says nothing: it is read once.
-func changed(t *testing.T, w *world) error {
-	base, head := shaped(t, w, 0, 5000, 1, []byte("y"))
-	r, err := Open(meter.New(t.Context(), meter.Limits{meter.Steps: 1500}), w.dir)
-	if err == nil {
-		r.cost.packs = maxReceived // the pack allows no more
-		_, err = r.Changes(base, head)
+func changed(l meter.Limits) func(*testing.T, *world) error {
+	return func(t *testing.T, w *world) error {
+		base, head := shaped(t, w, 0, 5000, 1, []byte("y"))
+		r, err := Open(meter.New(t.Context(), l), w.dir)
+		if err == nil {
+			r.cost.packs = maxReceived // the pack allows no more
+			_, err = r.Changes(base, head)
+		}
+		return err
 	}
-	return err
+}
+
+// TestMovesEndWithTheRun: nothing is paired for a run that has ended.
+func TestMovesEndWithTheRun(t *testing.T) {
+	all := map[string]change{"a": {was: &leaf{}}, "b": {is: &leaf{}}}
+	m := meter.New(t.Context(), meter.Limits{})
+	cost := &account{ctx: m.Context(), meter: m}
+	if got := moves(cost, all, []string{"a", "b"}); got["b"] != "a" {
+		t.Errorf("moves are %v", got)
+	}
+	m.Close()
+	if got := moves(cost, all, []string{"a", "b"}); len(got) != 0 {
+		t.Errorf("moves of a run that ended are %v", got)
+	}
 }
 
 // crossed asks how two histories stand to each other that have each other's commits as parents, again and again.

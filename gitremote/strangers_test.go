@@ -247,8 +247,9 @@ func BenchmarkMoves(b *testing.B) {
 		all[fmt.Sprintf("a/%d", i)] = change{was: &leaf{mode: filemode.Regular}}
 		all[fmt.Sprintf("b/x%d", i)] = change{is: &leaf{mode: filemode.Regular}}
 	}
+	cost := &account{ctx: b.Context(), meter: meter.Unhurried()}
 	for b.Loop() {
-		if n := len(moves(all, slices.Sorted(maps.Keys(all)))); n != 50_000 {
+		if n := len(moves(cost, all, slices.Sorted(maps.Keys(all)))); n != 50_000 {
 			b.Fatal(n)
 		}
 	}
