@@ -515,10 +515,12 @@ func resultKey(dir string, k *Kustomization) string {
 
 // result gives what an entry point reads of what sources hand on: as it was found before, if nothing of it has changed and all is within the bounds.
 func (w *walk) result(dir string, k *Kustomization, sources ...piece) *result {
-	key := resultKey(dir, k)
-	for _, p := range sources {
-		key += p.keyed()
+	var all strings.Builder
+	all.WriteString(resultKey(dir, k))
+	for _, p := range sources { // there may be as many as the run has steps
+		all.WriteString(p.keyed())
 	}
+	key := all.String()
 	r := w.results[key]
 	if r == nil {
 		r = w.tree.results[key]

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -333,5 +334,12 @@ func TestManySources(t *testing.T) {
 		if problems := fmt.Sprint(g.Problems); !strings.Contains(problems, c.want) || c.want == "" && len(g.Problems) > 0 || c.reads >= 0 && len(k.Files()) != c.reads {
 			t.Errorf("%s: reads %v, %s", name, k.Files(), problems)
 		}
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	readBy(t, meter.New(t.Context(), meter.Limits{}), files(map[string]string{"clusters/c/ks.yaml": artifacts(6, 5), "b/b.yaml": "kind: ConfigMap\n"})).Clusters([]graph.Root{{Name: "c", Path: "clusters/c"}})
+	runtime.ReadMemStats(&after)
+	if made := after.TotalAlloc - before.TotalAlloc; made > 512<<20 {
+		t.Errorf("15,625 parts of a source make %d MiB", made>>20)
 	}
 }
