@@ -104,6 +104,19 @@ func (l *Loop) paid(ctx context.Context, repo plan.Repo, at outbox.Place, o *out
 	l.ledger.Answered(repo)
 	l.keepPayment(ctx, repo, d, store.Done, string(d.State)+": "+d.Description, store.Tally{More: 1 + tries}, now)
 	l.writeUp() // what waited for it goes on
+	l.retry(repo.Installation, now)
+}
+
+// retry looks again at the repositories of an installation where writes failed: GitHub takes some again.
+func (l *Loop) retry(installation int64, now instant) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range l.queue.repos {
+		if e.repo.Installation == installation && e.outcome.failed != nil {
+			l.queue.soon(e, now.Tick)
+		}
+	}
+	l.wakeUp()
 }
 
 // unpaid follows a payment that GitHub did not take: it is tried again. One that is refused, or fails while GitHub takes others, is
