@@ -318,6 +318,16 @@ func (l *Ledger) Blocks(installation int64, now clock.Instant) bool {
 	return !l.known || r.fails < payBlocks || r.until <= now.Tick
 }
 
+// Hasten ends the rest of an installation's payments: something is about to be written, and they come first.
+func (l *Ledger) Hasten(installation int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r, resting := l.rests[installation]; resting {
+		r.until = 0
+		l.rests[installation] = r
+	}
+}
+
 // Answered notes that GitHub took a write in a repository: what could not be paid for want of an answer is tried at once, and what
 // fails once more is to blame itself. So is, a few times, what GitHub refused in that repository; what is refused for good is not tried
 // for each write for ever. It reports whether there is any of it.

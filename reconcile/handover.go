@@ -41,6 +41,10 @@ func (k *look) handOver(s plan.Snapshot, wanted []*outbox.Write) {
 		e.outcome, e.urgent = outcome{event: k.event}, false
 		e.opening = e.opening || opens > 0 // it takes the place of an opening that is not done, and goes on with it
 	}
+	if slices.ContainsFunc(wanted, func(w *outbox.Write) bool { return w.Class == outbox.Opens }) {
+		l.ledger.Hasten(k.repo.Installation) // whether GitHub takes a payment again is tried before
+		l.payUp()
+	}
 	l.table.Replace(k.repo, k.abreast(), k.covers, wanted)
 	if opens, _, _ := l.table.Wanted(k.repo); opens > 0 {
 		k.whole = s
