@@ -24,12 +24,14 @@ var errLarge = fmt.Errorf("%w: an object", ErrTooLarge)
 // deltas reads single objects of a pack with all that they are based on. However long a chain of deltas is, two of its objects
 // are held at once, of no more than the limit, and the time that each one takes counts.
 type deltas struct {
-	scan  *packfile.Scanner
-	find  func(plumbing.Hash) (int64, error) // where the object of a name begins
-	cost  *account
-	place string           // the pack, for errors
-	cache *cache.BufferLRU // objects by place, each after a byte that is its type
-	shift int64            // of this pack's places in a cache that several share
+	scan *packfile.Scanner
+	find func(plumbing.Hash) (int64, error) // where the object of a name begins
+	// elsewhere reads a base that find does not find; nil: there is none.
+	elsewhere func(h plumbing.Hash, limit int64) ([]byte, plumbing.ObjectType, error)
+	cost      *account
+	place     string           // the pack, for errors
+	cache     *cache.BufferLRU // objects by place, each after a byte that is its type
+	shift     int64            // of this pack's places in a cache that several share
 }
 
 // keep remembers an object for those that are based on it.
@@ -53,6 +55,13 @@ func (d *deltas) read(at, limit int64) ([]byte, plumbing.ObjectType, error) {
 		switch h.Type {
 		case plumbing.REFDeltaObject:
 			base, err := d.find(h.Reference)
+			if errors.Is(err, plumbing.ErrObjectNotFound) && d.elsewhere != nil {
+				content, kind, err := d.elsewhere(h.Reference, limit)
+				if err != nil {
+					return nil, kind, fmt.Errorf("the base of a delta: %w", err)
+				}
+				return d.apply(append(chain, at), content, kind, limit)
+			}
 			if err != nil {
 				return nil, plumbing.InvalidObject, fmt.Errorf("the base of a delta: %w", err)
 			}

@@ -63,7 +63,11 @@ func Dial(o Options) (*Remote, error) {
 			return nil, fmt.Errorf("%w: %s", ErrUnusable, sayBadURL)
 		}
 		r.answers.overHTTP()
-		r.client = githttp.NewClient(&http.Client{Transport: r.answers})
+		client := &http.Client{Transport: r.answers}
+		if o.Token != "" {
+			client.CheckRedirect = sameOrigin
+		}
+		r.client = githttp.NewClient(client)
 	case "ssh":
 		r.client = gitssh.DefaultClient
 	case "file":
@@ -76,6 +80,14 @@ func Dial(o Options) (*Remote, error) {
 	}
 	r.shown = display(*end)
 	return r, nil
+}
+
+// sameOrigin refuses to follow a server to another one: what it says is not what the token's owner named.
+func sameOrigin(req *http.Request, via []*http.Request) error {
+	if first := via[0].URL; req.URL.Scheme != first.Scheme || !strings.EqualFold(req.URL.Host, first.Host) {
+		return fmt.Errorf("%w: %s", ErrUnusable, sayRedirect)
+	}
+	return nil
 }
 
 // display is a remote as people may see it: without anything that may be secret.

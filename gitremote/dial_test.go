@@ -199,28 +199,31 @@ func helper(t *testing.T, says string) func() string {
 	}
 }
 
-// TestRedirect: credentials do not follow to another host, and a redirect on the same one works.
+// TestRedirect: who has a token is not led to another host, and a redirect on the same one works.
 func TestRedirect(t *testing.T) {
 	w := newWorld(t)
 	w.two()
 	web := serve(t, w.dir)
-	var got []string
-	web.before = func(r *http.Request) { got = append(got, r.Header.Get("Authorization")) }
-	from := httptest.NewServer(http.RedirectHandler("", http.StatusMovedPermanently))
-	from.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") == "" {
+	from := serve(t, w.dir)
+	from.allow = func(rw http.ResponseWriter, r *http.Request) bool {
+		if _, password, _ := r.BasicAuth(); password != secret {
 			t.Error("the first host got no credentials")
 		}
-		http.Redirect(rw, r, web.URL+r.URL.RequestURI(), http.StatusMovedPermanently)
-	})
-	t.Cleanup(from.Close)
-	// Another port is another origin.
-	r := dial(t, Options{URL: strings.Replace(from.URL, "127.0.0.1", "localhost", 1) + "/.git", Token: secret})
-	if _, err := r.Overview(t.Context(), file); err != nil {
-		t.Fatal(err)
+		if strings.HasPrefix(r.URL.Path, "/.git") {
+			return true
+		}
+		to, path, _ := strings.Cut(r.URL.RequestURI()[1:], "/")
+		http.Redirect(rw, r, map[string]string{"same": "", "other": web.URL}[to]+"/"+path, http.StatusMovedPermanently)
+		return false
 	}
-	if len(got) < 2 || strings.Join(got, "") != "" {
-		t.Errorf("the other host got %q", got)
+	_, err := dial(t, Options{URL: from.URL + "/same/.git", Token: secret}).Overview(t.Context(), file)
+	if err != nil {
+		t.Error(err)
+	}
+	// Another port is another origin.
+	_, err = dial(t, Options{URL: from.URL + "/other/.git", Token: secret}).Overview(t.Context(), file)
+	if err == nil || !strings.Contains(err.Error(), sayRedirect) || len(web.asked()) > 0 {
+		t.Errorf("%v; the other host was asked %q", err, web.asked())
 	}
 }
 

@@ -195,7 +195,7 @@ func (r *Remote) receive(ctx context.Context, a ask, f packp.Filter) (p *pack, e
 	}
 	r.used = true
 	req := packp.NewUploadPackRequestFromCapabilities(r.caps)
-	req.Wants, req.Haves, req.Filter = slices.Clone(a.wants), slices.Clone(a.haves), f
+	req.Wants, req.Haves, req.Shallows, req.Filter = slices.Clone(a.wants), slices.Clone(a.haves), slices.Clone(a.shallow), f
 	caps := []capability.Capability{capability.NoProgress}
 	if a.depth > 0 && r.caps.Supports(capability.Shallow) {
 		req.Depth = packp.DepthCommits(a.depth)
@@ -203,6 +203,12 @@ func (r *Remote) receive(ctx context.Context, a ask, f packp.Filter) (p *pack, e
 	}
 	if f != "" {
 		caps = append(caps, capability.Filter)
+	}
+	if len(a.shallow) > 0 {
+		// A thin pack alone leaves the trees of shallow commits out. go-git hides from r.caps that the server makes them.
+		if err := req.Capabilities.Set(capability.ThinPack); err != nil {
+			return nil, err
+		}
 	}
 	for _, c := range caps {
 		if r.caps.Supports(c) {

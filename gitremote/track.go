@@ -43,7 +43,8 @@ type Refusal struct {
 // ask is a part of a history: all that wants descend from, without what haves descend from.
 type ask struct {
 	wants, haves []plumbing.Hash
-	depth        int // of a server: generations; of a clone: commits, the newest first; 0: all of it
+	shallow      []plumbing.Hash // of haves: those whose parents are not there; only the difference to their trees comes
+	depth        int             // of a server: generations; of a clone: commits, the newest first; 0: all of it
 }
 
 // reader gets parts of histories into a graph.

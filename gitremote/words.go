@@ -39,6 +39,9 @@ const (
 	sayProtocol      = "the protocol %q is not supported; use https, http, ssh or file"
 	sayNeedsAuth     = "credentials are needed: set SLUICE_GIT_TOKEN or a git credential helper"
 	sayWrongAuth     = "the credentials were refused"
+	sayMirror        = "the files of the commits take more than %d bytes, which a mirror may have"
+	sayNoShallow     = "the server has no shallow fetches"
+	sayRedirect      = "the server redirects to another host or scheme, which would get a token that is not meant for it"
 	sayNotFound      = "repository not found, or not accessible with these credentials"
 	saySSHAgent      = "no ssh agent to authenticate with: start one, add a key, and set SSH_AUTH_SOCK"
 )

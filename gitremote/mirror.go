@@ -1,0 +1,277 @@
+package gitremote
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// Bounds of a mirror.
+const (
+	mirrorHaves = 64  // commits that the server is told of, the newest: what is near one of them comes as the difference
+	mirrorPacks = 200 // packs of a mirror, each of one fetch; one more begins it anew
+	unfinished  = "tmp-"
+)
+
+var (
+	errFull   = errors.New("the mirror is full")
+	errNoBase = errors.New("the server's pack has deltas whose bases are in neither the pack nor the mirror")
+)
+
+// Mirror fetches commits with their files, without their histories, into the bare repository in dir, which is made if there is none.
+// [Open] reads it; the commits that are there are its shallow ones. What is there is not asked for again, and of a commit near
+// one that is there only the difference comes. Files of more than MaxTreeFile bytes are left out: reading one is ErrIncomplete.
+//
+// At most most bytes are kept. Where more would be, the mirror begins anew with these commits alone; where they alone are more, the mirror
+// is removed, and the error is ErrTooLarge. A commit that came without its tree is ErrIncomplete. After any other error, and wherever
+// the process ended, the mirror has what it had before. A mirror has one caller at a time, and nobody reads it meanwhile.
+func (r *Remote) Mirror(ctx context.Context, dir string, most int64, wants ...plan.SHA) error {
+	r.cost.ctx = ctx
+	all := make([]plumbing.Hash, len(wants))
+	for i, sha := range wants {
+		var err error
+		if all[i], err = hash(sha); err != nil {
+			return err
+		}
+	}
+	plumbing.HashesSort(all)
+	m, err := openMirror(r.cost, dir, most)
+	if err == nil {
+		err = r.update(ctx, m, slices.Compact(all))
+	}
+	if err != nil {
+		return r.fault("mirror", err)
+	}
+	return nil
+}
+
+// update fetches what is missing.
+func (r *Remote) update(ctx context.Context, m *mirror, wants []plumbing.Hash) error {
+	missing := slices.DeleteFunc(slices.Clone(wants), func(h plumbing.Hash) bool { return slices.Contains(m.commits, h) })
+	if len(missing) == 0 {
+		return nil
+	}
+	err := errFull
+	if m.packs < mirrorPacks && m.size < m.most {
+		haves := m.commits[max(0, len(m.commits)-mirrorHaves):]
+		err = r.extend(ctx, m, missing, haves)
+		if errors.Is(err, errNoBase) && len(haves) > 0 { // upon a file that was too large for the mirror
+			err = r.extend(ctx, m, missing, nil)
+		}
+	}
+	if errors.Is(err, errFull) && m.size > 0 {
+		if err := m.clear(); err != nil {
+			return err
+		}
+		err = r.extend(ctx, m, wants, nil)
+	}
+	if errors.Is(err, errFull) {
+		return errors.Join(fmt.Errorf("%w: "+sayMirror, ErrTooLarge, m.most), os.RemoveAll(m.dir))
+	}
+	return err
+}
+
+// extend makes one request, and adds what comes to the mirror.
+func (r *Remote) extend(ctx context.Context, m *mirror, wants, haves []plumbing.Hash) (err error) {
+	if r.up == nil {
+		if _, err := r.connect(ctx); err != nil {
+			return err
+		}
+	}
+	if !r.caps.Supports(capability.Shallow) {
+		return fmt.Errorf("%w: %s", ErrUnsupported, sayNoShallow)
+	}
+	a := ask{wants: wants, haves: haves, depth: 1, shallow: haves}
+	p, err := r.fetch(ctx, a, packp.FilterBlobLimit(MaxTreeFile+1, packp.BlobLimitPrefixNone))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	return m.add(p, wants)
+}
+
+// mirror is a bare repository of commits without histories.
+type mirror struct {
+	dir     string
+	cost    *account
+	commits []plumbing.Hash // that are there, in the order in which they came
+	most    int64           // bytes that its packs and their indexes may have
+	size    int64           // that they have
+	packs   int
+}
+
+// openMirror makes a mirror where there is none, and removes what a process left that ended amid a call.
+func openMirror(cost *account, dir string, most int64) (*mirror, error) {
+	m := &mirror{dir: dir, cost: cost, most: most}
+	for _, name := range []string{"objects/pack", "refs"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+			return nil, err
+		}
+	}
+	if err := errors.Join(os.Chmod(dir, 0o700), m.sweep()); err != nil {
+		return nil, err
+	}
+	for _, file := range [][2]string{{"config", "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"}, {"HEAD", "ref: refs/heads/main\n"}} {
+		if _, err := os.Lstat(filepath.Join(dir, file[0])); err == nil {
+			continue
+		}
+		if err := m.write(file[0], file[1]); err != nil {
+			return nil, err
+		}
+	}
+	f, err := openRegular(filepath.Join(dir, "shallow"), wholeFile)
+	if errors.Is(err, os.ErrNotExist) {
+		return m, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if !plumbing.IsHash(lines.Text()) {
+			return nil, fmt.Errorf("%w: %s", errMalformed, f.Name())
+		}
+		m.commits = append(m.commits, plumbing.NewHash(lines.Text()))
+		if err := cost.hold(1, 0, f.Name()); err != nil {
+			return nil, err
+		}
+	}
+	return m, lines.Err()
+}
+
+// sweep counts the packs, and removes what is unfinished: temporary files, and packs without an index.
+func (m *mirror) sweep() error {
+	for _, dir := range []string{m.dir, m.at("objects/pack")} {
+		found, err := os.ReadDir(dir)
+		if err != nil {
+			return err
+		}
+		for _, e := range found {
+			path := filepath.Join(dir, e.Name())
+			base, isPack := strings.CutSuffix(path, ".pack")
+			alone := false
+			if isPack {
+				_, err := os.Lstat(base + ".idx")
+				alone = errors.Is(err, os.ErrNotExist)
+			}
+			if alone || strings.HasPrefix(e.Name(), unfinished) {
+				if err := os.Remove(path); err != nil {
+					return err
+				}
+				continue
+			}
+			if info, err := e.Info(); err == nil && dir != m.dir {
+				m.size += info.Size()
+			}
+			if isPack {
+				m.packs++
+			}
+		}
+	}
+	return nil
+}
+
+// at is the path of a file of the mirror.
+func (m *mirror) at(name string) string { return filepath.Join(m.dir, name) }
+
+// clear takes everything out. The list of commits goes first: it never names one whose objects are gone.
+func (m *mirror) clear() error {
+	if err := m.write("shallow", ""); err != nil {
+		return err
+	}
+	m.commits, m.size, m.packs = nil, 0, 0
+	return errors.Join(os.RemoveAll(m.at("objects/pack")), os.Mkdir(m.at("objects/pack"), 0o700))
+}
+
+// add adds the objects of a received pack, with the wanted commits.
+func (m *mirror) add(p *pack, wants []plumbing.Hash) (err error) {
+	objects, err := openObjects(&account{ctx: m.cost.ctx, meter: m.cost.meter}, m.at("objects"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, objects.Close()) }()
+	f, err := m.temporary("objects/pack")
+	if err != nil {
+		return err
+	}
+	defer f.discard()
+	w := newPackWriter(f.File, m.most-m.size)
+	sum, err := p.rewrite(w, objects, wants)
+	if err != nil {
+		return err
+	}
+	var index bytes.Buffer
+	if err := w.encodeIndex(&index); err != nil {
+		return err
+	}
+	name := "objects/pack/pack-" + sum.String()
+	if err := f.publish(m.at(name + ".pack")); err != nil {
+		return err
+	}
+	if err := m.write(name+".idx", index.String()); err != nil {
+		return err
+	}
+	commits := slices.DeleteFunc(slices.Clone(m.commits), func(h plumbing.Hash) bool { return slices.Contains(wants, h) })
+	commits = append(commits, wants...)
+	var list strings.Builder
+	for _, h := range commits {
+		list.WriteString(h.String() + "\n")
+	}
+	return m.write("shallow", list.String())
+}
+
+// write puts a file in the place of what stands there, at once and for good.
+func (m *mirror) write(name, text string) error {
+	f, err := m.temporary(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	defer f.discard()
+	if _, err := f.WriteString(text); err != nil {
+		return err
+	}
+	return f.publish(m.at(name))
+}
+
+// temporary begins a file in a directory of the mirror.
+func (m *mirror) temporary(dir string) (temporaryFile, error) {
+	f, err := os.CreateTemp(m.at(dir), unfinished)
+	return temporaryFile{f}, err
+}
+
+// temporaryFile is a file that nobody reads before it is whole and on the disk.
+type temporaryFile struct{ *os.File }
+
+// publish gives it its name.
+func (f temporaryFile) publish(path string) error {
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// discard removes it, if it was not published.
+func (f temporaryFile) discard() {
+	_ = f.Close()
+	_ = os.Remove(f.Name()) // else the next call does
+}
