@@ -36,7 +36,7 @@ var (
 //
 // At most most bytes are kept. Where more would be, the mirror begins anew with these commits alone; where they alone are more, the mirror
 // is removed, and the error is ErrTooLarge. A commit that came without its tree is ErrIncomplete. After any other error, and wherever
-// the process ended, the mirror has what it had before. A mirror has one caller at a time, and nobody reads it meanwhile.
+// the process ended, the mirror has what it had before, or nothing if it began anew. A mirror has one caller at a time, and nobody reads it meanwhile.
 func (r *Remote) Mirror(ctx context.Context, dir string, most int64, wants ...plan.SHA) error {
 	r.cost.ctx = ctx
 	all := make([]plumbing.Hash, len(wants))
@@ -145,9 +145,6 @@ func openMirror(cost *account, dir string, most int64) (*mirror, error) {
 			return nil, fmt.Errorf("%w: %s", errMalformed, f.Name())
 		}
 		m.commits = append(m.commits, plumbing.NewHash(lines.Text()))
-		if err := cost.hold(1, 0, f.Name()); err != nil {
-			return nil, err
-		}
 	}
 	return m, lines.Err()
 }

@@ -1,9 +1,12 @@
 package gitremote
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -11,6 +14,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -131,18 +137,19 @@ func TestMirror(t *testing.T) {
 func TestMirrorDifference(t *testing.T) {
 	for _, filters := range []bool{false, true} {
 		w, s := mirrored(t, filters)
-		files := map[string]string{}
+		const head = "commit refs/heads/main\ncommitter a <a@example.com> 1767225600 +0000\ndata 0\n"
+		in := head
 		for i := range 2000 {
-			files[fmt.Sprintf("d%d/f%d", i%20, i)] = fmt.Sprint("content ", i)
+			in += fmt.Sprintf("M 644 inline d%d/f%d\ndata <<.\ncontent %d\n.\n", i%20, i, i)
 		}
-		first := w.commit(files)
-		second := w.commit(map[string]string{"d7/f7": "another"})
+		w.feed(in + head + "M 644 inline d7/f7\ndata 1\nx\n")
+		first, second := w.sha("main~"), w.sha("main")
 		dir := t.TempDir()
 		if err := errors.Join(mirrorTo(t, s, dir, ample, first), mirrorTo(t, s, dir, ample, second)); err != nil {
 			t.Fatal(err)
 		}
 		var counts []int64
-		o, err := openObjects(unlimited(t), filepath.Join(dir, "objects"))
+		o, err := openObjects(paid(t), filepath.Join(dir, "objects"))
 		if err == nil {
 			err = o.open()
 		}
@@ -163,15 +170,10 @@ func TestMirrorDifference(t *testing.T) {
 		if got, err := r.Differ(first, second); err != nil || !slices.Equal(got, []string{"d7/f7"}) {
 			t.Errorf("%v, %v", got, err)
 		}
-		if data, _, err := r.File(second, "d9/f9"); err != nil || string(data) != "content 9" {
+		if data, _, err := r.File(second, "d9/f9"); err != nil || string(data) != "content 9\n" {
 			t.Errorf("%q, %v", data, err)
 		}
 	}
-}
-
-func unlimited(t testing.TB) *account {
-	m := unhurried(t)
-	return &account{ctx: m.Context(), meter: m}
 }
 
 // TestMirrorFull: what is too much begins the mirror anew; what is too much by itself is an error with the bound, and leaves nothing.
@@ -291,4 +293,151 @@ func TestMirrorToken(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), sayWrongAuth) || asked() != "" {
 		t.Errorf("%v; helpers were asked %q", err, asked())
 	}
+}
+
+// contents is every file of a mirror with its content.
+func contents(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		found[path] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// TestMirrorHostile: a pack that is wrong, or that costs too much, is an error, and the mirror stays as it was.
+func TestMirrorHostile(t *testing.T) {
+	w, s := mirrored(t, true)
+	dir := t.TempDir()
+	if err := mirrorTo(t, s, dir, ample, w.commit(map[string]string{"f": "1"})); err != nil {
+		t.Fatal(err)
+	}
+	before := contents(t, dir)
+	whole := func(p *packed) plumbing.Hash {
+		return p.commit(p.tree(entryText("100644", "f", p.put(plumbing.BlobObject, []byte("2")))))
+	}
+	bound := func(err error) bool { return errors.As(err, new(*meter.Error)) }
+	is := func(want error) func(error) bool { return func(err error) bool { return errors.Is(err, want) } }
+	some := func(err error) bool { return err != nil }
+	for name, c := range map[string]struct {
+		make  func(p *packed) plumbing.Hash
+		spoil func(data []byte) []byte
+		want  func(error) bool
+	}{
+		"cut off":                  {whole, func(data []byte) []byte { return data[:len(data)/2] }, some},
+		"empty":                    {whole, func([]byte) []byte { return nil }, some},
+		"wrong checksum":           {whole, func(data []byte) []byte { data[len(data)-1] ^= 1; return data }, some},
+		"more objects than it has": {whole, func(data []byte) []byte { data[4] = 0xff; return data }, some},
+		"no commit":                {func(p *packed) plumbing.Hash { whole(p); return plumbing.NewHash(strings.Repeat("1", 40)) }, nil, is(ErrIncomplete)},
+		"no tree":                  {func(p *packed) plumbing.Hash { return p.commit(plumbing.NewHash(strings.Repeat("1", 40))) }, nil, is(ErrIncomplete)},
+		"no base": {func(p *packed) plumbing.Hash {
+			p.add(plumbing.NewHash("01"), plumbing.OFSDeltaObject, 1<<20, []byte{1, 1, 1, 'x'})
+			return whole(p)
+		}, nil, some},
+		"its own base": {func(p *packed) plumbing.Hash {
+			p.add(plumbing.NewHash("01"), plumbing.OFSDeltaObject, 0, []byte{1, 1, 1, 'x'})
+			return whole(p)
+		}, nil, some},
+		"a large commit": {func(p *packed) plumbing.Hash {
+			p.put(plumbing.CommitObject, make([]byte, maxCommit+1))
+			return whole(p)
+		}, nil, is(ErrTooLarge)},
+		"a large tree": {func(p *packed) plumbing.Hash {
+			p.put(plumbing.TreeObject, make([]byte, maxTree+1))
+			return whole(p)
+		}, nil, is(ErrTooLarge)},
+		"many files":       {func(p *packed) plumbing.Hash { blobs(p, 60_000); return whole(p) }, nil, bound},
+		"deltas that grow": {func(p *packed) plumbing.Hash { growing(p); return whole(p) }, nil, bound},
+		"files that inflate": {func(p *packed) plumbing.Hash {
+			for i := range 16 {
+				p.put(plumbing.BlobObject, append(make([]byte, MaxTreeFile), byte(i)))
+			}
+			return whole(p)
+		}, nil, bound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPacked(t)
+			commit := c.make(p)
+			got, err := sent(t, p, few)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data := p.pack()
+			if c.spoil != nil {
+				data = c.spoil(data)
+			}
+			got.bytes, got.size = bytes.NewReader(data), int64(len(data))
+			m, err := openMirror(got.cost, dir, ample)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err = m.add(got, []plumbing.Hash{commit}); !c.want(err) {
+				t.Errorf("got %v", err)
+			}
+			if !maps.Equal(contents(t, dir), before) {
+				t.Error("the mirror changed")
+			}
+		})
+	}
+}
+
+// FuzzMirror: whatever a server sends, the mirror opens, and has the commit with its tree or is as it was.
+func FuzzMirror(f *testing.F) {
+	w := newWorld(f)
+	w.commit(map[string]string{"d/f": strings.Repeat("y\n", 100)})
+	tip := w.commit(map[string]string{"d/f": strings.Repeat("y\n", 101), "g": "1"})
+	for _, args := range [][]string{{"--revs"}, {"--revs", "--delta-base-offset"}} {
+		p := packOf(f, w, append([]string{"pack-objects", "--stdout", "-q"}, args...))
+		data, err := io.ReadAll(io.NewSectionReader(p.bytes, 0, p.size))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir := t.TempDir()
+		got, err := spool(paid(t), bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer got.Close() //nolint:errcheck // only a test
+		m, err := openMirror(got.cost, dir, ample)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := contents(t, dir)
+		if err := m.add(got, []plumbing.Hash{plumbing.NewHash(string(tip))}); err != nil {
+			if !maps.Equal(contents(t, dir), before) {
+				t.Errorf("after %v the mirror changed", err)
+			}
+			return
+		}
+		if tree, err := open(t, dir).Tree(tip); err != nil {
+			t.Error(err)
+		} else if _, err := tree.ReadDir("."); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestMirrorForeign: a server that has none of the mirror's commits, as after its repository was made anew, sends all.
+func TestMirrorForeign(t *testing.T) {
+	w, s := mirrored(t, true)
+	first := w.commit(map[string]string{"f": "1"})
+	x, other := mirrored(t, true)
+	second := x.commit(map[string]string{"g": "1", "f": "1"})
+	dir := t.TempDir()
+	if err := errors.Join(mirrorTo(t, s, dir, ample, first), mirrorTo(t, other, dir, ample, second)); err != nil {
+		t.Fatal(err)
+	}
+	same(t, w, dir, first)
+	same(t, x, dir, second)
 }
