@@ -127,7 +127,7 @@ func openMirror(cost *account, dir string, most int64) (*mirror, error) {
 		if _, err := os.Lstat(filepath.Join(dir, file[0])); err == nil {
 			continue
 		}
-		if err := m.write(file[0], file[1]); err != nil {
+		if err := m.write(".", file[0], file[1]); err != nil {
 			return nil, err
 		}
 	}
@@ -186,7 +186,7 @@ func (m *mirror) at(name string) string { return filepath.Join(m.dir, name) }
 
 // clear takes everything out. The list of commits goes first: it never names one whose objects are gone.
 func (m *mirror) clear() error {
-	if err := m.write("shallow", ""); err != nil {
+	if err := m.write(".", "shallow", ""); err != nil {
 		return err
 	}
 	m.commits, m.size, m.packs = nil, 0, 0
@@ -200,25 +200,20 @@ func (m *mirror) add(p *pack, wants []plumbing.Hash) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, objects.Close()) }()
-	f, err := m.temporary("objects/pack")
-	if err != nil {
-		return err
-	}
-	defer f.discard()
-	w := newPackWriter(f.File, m.most-m.size)
-	sum, err := p.rewrite(w, objects, wants)
-	if err != nil {
-		return err
-	}
+	var name string
 	var index bytes.Buffer
-	if err := w.encodeIndex(&index); err != nil {
+	if err := m.put("objects/pack", func(f *os.File) (string, error) {
+		w := newPackWriter(f, m.most-m.size)
+		sum, err := p.rewrite(w, objects, wants)
+		name = "pack-" + sum.String()
+		if err == nil {
+			err = w.encodeIndex(&index)
+		}
+		return name + ".pack", err
+	}); err != nil {
 		return err
 	}
-	name := "objects/pack/pack-" + sum.String()
-	if err := f.publish(m.at(name + ".pack")); err != nil {
-		return err
-	}
-	if err := m.write(name+".idx", index.String()); err != nil {
+	if err := m.write("objects/pack", name+".idx", index.String()); err != nil {
 		return err
 	}
 	commits := slices.DeleteFunc(slices.Clone(m.commits), func(h plumbing.Hash) bool { return slices.Contains(wants, h) })
@@ -227,48 +222,38 @@ func (m *mirror) add(p *pack, wants []plumbing.Hash) (err error) {
 	for _, h := range commits {
 		list.WriteString(h.String() + "\n")
 	}
-	return m.write("shallow", list.String())
+	return m.write(".", "shallow", list.String())
 }
 
-// write puts a file in the place of what stands there, at once and for good.
-func (m *mirror) write(name, text string) error {
-	f, err := m.temporary(filepath.Dir(name))
+// write puts a file into a directory of the mirror.
+func (m *mirror) write(dir, name, text string) error {
+	return m.put(dir, func(f *os.File) (string, error) {
+		_, err := f.WriteString(text)
+		return name, err
+	})
+}
+
+// put puts a file that fill writes and names into a directory of the mirror, in the place of what stands there. Nobody reads it before it is whole
+// and on the disk.
+func (m *mirror) put(dir string, fill func(*os.File) (name string, err error)) error {
+	dir = m.at(dir)
+	f, err := os.CreateTemp(dir, unfinished)
 	if err != nil {
 		return err
 	}
-	defer f.discard()
-	if _, err := f.WriteString(text); err != nil {
-		return err
+	name, err := fill(f)
+	if err == nil {
+		err = f.Sync()
 	}
-	return f.publish(m.at(name))
-}
-
-// temporary begins a file in a directory of the mirror.
-func (m *mirror) temporary(dir string) (temporaryFile, error) {
-	f, err := os.CreateTemp(m.at(dir), unfinished)
-	return temporaryFile{f}, err
-}
-
-// temporaryFile is a file that nobody reads before it is whole and on the disk.
-type temporaryFile struct{ *os.File }
-
-// publish gives it its name.
-func (f temporaryFile) publish(path string) error {
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return err
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), filepath.Join(dir, name))
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
 	}
-	dir, err := os.Open(filepath.Dir(path))
+	at, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
-	return errors.Join(dir.Sync(), dir.Close())
-}
-
-// discard removes it, if it was not published.
-func (f temporaryFile) discard() {
-	_ = f.Close()
-	_ = os.Remove(f.Name()) // else the next call does
+	return errors.Join(at.Sync(), at.Close())
 }

@@ -145,7 +145,12 @@ func TestMirrorDifference(t *testing.T) {
 		w.feed(in + head + "M 644 inline d7/f7\ndata 1\nx\n")
 		first, second := w.sha("main~"), w.sha("main")
 		dir := t.TempDir()
-		if err := errors.Join(mirrorTo(t, s, dir, ample, first), mirrorTo(t, s, dir, ample, second)); err != nil {
+		url := "file://" + w.dir
+		if filters {
+			url = s.URL + "/.git"
+		}
+		r := dial(t, Options{URL: url})
+		if err := errors.Join(r.Mirror(t.Context(), dir, ample, first), r.Mirror(t.Context(), dir, ample, second)); err != nil {
 			t.Fatal(err)
 		}
 		var counts []int64
@@ -166,11 +171,11 @@ func TestMirrorDifference(t *testing.T) {
 		if !slices.Equal(counts, []int64{4, 2022}) {
 			t.Errorf("packs of %v objects, want 4 and 2022", counts)
 		}
-		r := open(t, dir)
-		if got, err := r.Differ(first, second); err != nil || !slices.Equal(got, []string{"d7/f7"}) {
+		at := open(t, dir)
+		if got, err := at.Differ(first, second); err != nil || !slices.Equal(got, []string{"d7/f7"}) {
 			t.Errorf("%v, %v", got, err)
 		}
-		if data, _, err := r.File(second, "d9/f9"); err != nil || string(data) != "content 9\n" {
+		if data, _, err := at.File(second, "d9/f9"); err != nil || string(data) != "content 9\n" {
 			t.Errorf("%q, %v", data, err)
 		}
 	}

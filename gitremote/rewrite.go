@@ -135,20 +135,10 @@ func (w *rewriting) node() error {
 
 // give copies one object.
 func (w *rewriting) give(at int64, kind plumbing.ObjectType, content []byte) error {
-	limit := maxCommit
-	switch kind {
-	case plumbing.TreeObject:
-		limit = maxTree
-	case plumbing.BlobObject:
-		limit = MaxTreeFile
-	case plumbing.CommitObject:
-	default:
-		return nil // a tag is no part of a tree
-	}
-	if len(content) > limit {
-		if kind == plumbing.BlobObject {
-			return nil
-		}
+	switch {
+	case kind == plumbing.TagObject, kind == plumbing.BlobObject && len(content) > MaxTreeFile:
+		return nil // no part of a tree, or left out of it
+	case kind == plumbing.CommitObject && len(content) > maxCommit:
 		return fmt.Errorf("%w: a %s of %d bytes", ErrTooLarge, kind, len(content))
 	}
 	h := plumbing.ComputeHash(kind, content)
@@ -178,9 +168,11 @@ func (w *rewriting) check(known *objects) error {
 		if _, came := w.places[tree]; came {
 			continue
 		}
-		if _, _, err := known.read(tree, maxTree); errors.Is(err, plumbing.ErrObjectNotFound) {
+		_, _, err := known.read(tree, maxTree)
+		if errors.Is(err, plumbing.ErrObjectNotFound) {
 			return fmt.Errorf("%w: tree %s of commit %s", ErrIncomplete, tree, commit)
-		} else if err != nil {
+		}
+		if err != nil {
 			return err
 		}
 	}
