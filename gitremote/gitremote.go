@@ -7,7 +7,8 @@
 // A [Remote] and a [Clone] are places where windowed branches stand: one that is reached by git's protocol, and one on disk.
 // Both are first looked at (the default branch and one file of its tip), then tracked (how branches stand to those that they
 // follow) and then moved. Histories are read as deep as that needs, and memory does not grow with files: of what a server sends
-// only commits are kept. A Remote also mirrors the files of commits into a bare repository, which a Repo then reads (see mirror.go). It runs git's own programs for file URLs, with this process's environment and the hooks that stand
+// only commits are kept. A Remote can also mirror the files of commits into a bare repository, which a Repo then reads (see mirror.go).
+// It runs git's own programs for file URLs, with this process's environment and the hooks that stand
 // there, and `git credential` where a server wants a password: in no repository, with [Environ]. A Clone runs `git update-ref`, which
 // sees of the clone its refs and logs alone.
 //

@@ -181,7 +181,7 @@ func TestMirrorDifference(t *testing.T) {
 	}
 }
 
-// TestMirrorFull: what is too much begins the mirror anew; what is too much by itself is an error with the bound, and leaves nothing.
+// TestMirrorFull: what is too much, or too many packs, begins the mirror anew; what is too much by itself is an error with the bound, and leaves nothing.
 func TestMirrorFull(t *testing.T) {
 	w, s := mirrored(t, true)
 	text := func(seed uint64) string {
@@ -198,7 +198,19 @@ func TestMirrorFull(t *testing.T) {
 	if _, err := open(t, dir).Tree(first); !errors.Is(err, ErrIncomplete) {
 		t.Errorf("the first commit is still there: %v", err)
 	}
-	err := mirrorTo(t, s, dir, 150_000, first, second)
+	for i := range mirrorPacks {
+		for _, ext := range []string{"pack", "idx"} {
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("objects/pack/pack-%d.%s", i, ext)), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	err := mirrorTo(t, s, dir, 150_000, first)
+	if left, odd := filepath.Glob(filepath.Join(dir, "objects/pack/*")); err != nil || odd != nil || len(left) != 2 {
+		t.Errorf("%v: the packs are %q", err, left)
+	}
+	same(t, w, dir, first)
+	err = mirrorTo(t, s, dir, 150_000, first, second)
 	if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "150000 bytes") {
 		t.Error(err)
 	}
@@ -347,6 +359,16 @@ func TestMirrorHostile(t *testing.T) {
 			p.add(plumbing.NewHash("01"), plumbing.OFSDeltaObject, 1<<20, []byte{1, 1, 1, 'x'})
 			return whole(p)
 		}, nil, some},
+		"a base that is nowhere": {func(p *packed) plumbing.Hash {
+			p.at[plumbing.NewHash("01")] = 0
+			p.data.WriteString("\x74" + strings.Repeat("1", nameSize)) // a delta of four bytes upon that name
+			z := stored()
+			z.Reset(&p.data)
+			if _, err := z.Write([]byte{1, 1, 1, 'x'}); err != nil || z.Close() != nil {
+				p.t.Fatal(err)
+			}
+			return whole(p)
+		}, nil, is(errNoBase)},
 		"its own base": {func(p *packed) plumbing.Hash {
 			p.add(plumbing.NewHash("01"), plumbing.OFSDeltaObject, 0, []byte{1, 1, 1, 'x'})
 			return whole(p)

@@ -127,10 +127,10 @@ func (w *rewriting) deltas(late []int64) error {
 	return nil
 }
 
-// node charges one more object that is remembered.
+// node charges one more object that is remembered: its place, and what the index says of it.
 func (w *rewriting) node() error {
-	w.nodes++
-	return w.pack.cost.hold(1, 0, sentPack)
+	w.nodes += 2
+	return w.pack.cost.hold(2, 0, sentPack)
 }
 
 // give copies one object.
