@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"path"
-	"slices"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -34,7 +32,11 @@ func (r *Repo) Tree(sha plan.SHA) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tree of %s: %w", sha.Short(), err)
 	}
-	return &Tree{repo: r, root: root, dirs: map[string][]object.TreeEntry{}}, nil
+	return r.tree(root), nil
+}
+
+func (r *Repo) tree(root plumbing.Hash) *Tree {
+	return &Tree{repo: r, root: root, dirs: map[string][]object.TreeEntry{}}
 }
 
 // Base is the merge base of two commits, and base itself where histories crossed and there are several.
@@ -47,23 +49,6 @@ func (r *Repo) Base(base, head plan.SHA) (plan.SHA, error) {
 		return base, nil
 	}
 	return plan.SHA(found[0].String()), nil
-}
-
-// Differ is every path that differs between the trees of two commits, sorted.
-func (r *Repo) Differ(a, b plan.SHA) ([]string, error) {
-	from, err := r.root(a)
-	if err != nil {
-		return nil, err
-	}
-	to, err := r.root(b)
-	if err != nil {
-		return nil, err
-	}
-	found, err := r.diff(directory(from), directory(to))
-	if err != nil {
-		return nil, fmt.Errorf("compare %s with %s: %w", a.Short(), b.Short(), err)
-	}
-	return slices.Sorted(maps.Keys(found)), nil
 }
 
 // Open implements fs.FS.

@@ -34,7 +34,7 @@ var (
 // [Open] reads it; the commits that are there are its shallow ones. What is there is not asked for again, and of a commit near
 // one that is there only the difference comes. Files of more than MaxTreeFile bytes are left out: reading one is ErrIncomplete.
 //
-// At most most bytes are kept. Where more would be, the mirror begins anew with these commits alone; where they alone are more, the mirror
+// At most most bytes are kept. Where more would be, or what is there cannot be read, the mirror begins anew with these commits alone; where they alone are more, the mirror
 // is removed, and the error is ErrTooLarge. A commit that came without its tree is ErrIncomplete. After any other error, and wherever
 // the process ended, the mirror has what it had before, or nothing if it began anew. A mirror has one caller at a time, and nobody reads it meanwhile.
 func (r *Remote) Mirror(ctx context.Context, dir string, most int64, wants ...plan.SHA) error {
@@ -71,7 +71,8 @@ func (r *Remote) update(ctx context.Context, m *mirror, wants []plumbing.Hash) e
 			err = r.extend(ctx, m, missing, nil)
 		}
 	}
-	if errors.Is(err, errFull) && m.size > 0 {
+	broken := err != nil && m.received && ctx.Err() == nil && r.cost.meter.Err() == nil // it, perhaps
+	if (broken || errors.Is(err, errFull)) && m.size > 0 {
 		if err := m.clear(); err != nil {
 			return err
 		}
@@ -99,6 +100,7 @@ func (r *Remote) extend(ctx context.Context, m *mirror, wants, haves []plumbing.
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
+	m.received = true
 	return m.add(p, wants)
 }
 
@@ -110,6 +112,8 @@ type mirror struct {
 	most    int64           // bytes that its packs and their indexes may have
 	size    int64           // that they have
 	packs   int
+
+	received bool // whole, from the server: what goes wrong then is a matter of the pack, or of the mirror
 }
 
 // openMirror makes a mirror where there is none, and removes what a process left that ended amid a call.

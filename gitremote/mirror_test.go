@@ -289,6 +289,26 @@ func TestMirrorRemnants(t *testing.T) {
 	same(t, w, dir, second)
 }
 
+// TestMirrorBroken: a mirror that lost what a delta is based on is begun anew.
+func TestMirrorBroken(t *testing.T) {
+	w, s := mirrored(t, true)
+	long := strings.Repeat("a line of some length\n", 100)
+	first, second := w.commit(map[string]string{"f": long + "1"}), w.commit(map[string]string{"f": long + "2"})
+	dir := t.TempDir()
+	if err := mirrorTo(t, s, dir, ample, first); err != nil {
+		t.Fatal(err)
+	}
+	packs, err := filepath.Glob(filepath.Join(dir, "objects/pack/*.pack"))
+	if err != nil || os.Truncate(packs[0], 20) != nil {
+		t.Fatal(packs, err)
+	}
+	if err := mirrorTo(t, s, dir, ample, first, second); err != nil {
+		t.Error(err)
+	}
+	same(t, w, dir, first)
+	same(t, w, dir, second)
+}
+
 // TestMirrorRefused: a server that does not give a commit is an error, and so is a commit that it does not have.
 func TestMirrorRefused(t *testing.T) {
 	w, s := mirrored(t, true)

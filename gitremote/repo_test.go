@@ -155,6 +155,15 @@ func (w *world) feed(in string) {
 	w.stdin(in, "fast-import", "--quiet", "--force")
 }
 
+// Differ is every path that differs between two commits.
+func (r *Repo) Differ(a, b plan.SHA) ([]string, error) {
+	states, err := r.Merged(a, a, b)
+	if err != nil {
+		return nil, err
+	}
+	return states[1].Changed, nil
+}
+
 // MergeBase is the merge bases as commits' names.
 func (r *Repo) MergeBase(a, b plan.SHA) (out []plan.SHA, err error) {
 	found, err := r.mergeBases(a, b)
