@@ -91,7 +91,7 @@ func (j *judge) groupCase(q queues, base *plan.Base, g *plan.Group) *pullCase {
 
 // pullOf is a group as if it were a pull request, with one of its lists of changes.
 func pullOf(g *plan.Group, files []plan.File) *plan.Pull {
-	return &plan.Pull{Base: g.Base, Head: g.Head, Files: files, Complete: g.Complete, Ours: g.Ours, Statuses: g.Statuses, Unread: g.Unread}
+	return &plan.Pull{Base: g.Base, Head: g.Head, Files: files, Complete: g.Complete, Ours: g.Ours, Statuses: g.Statuses, Unread: g.Unread, References: g.References}
 }
 
 // chain lists a group and those below it, down to the base's tip as far as they are known. What the base has already brings nothing.

@@ -115,7 +115,7 @@ func (j *judge) decideAll() []*pullCase {
 // caseOf is a pull request, or what looks like one, before it is weighed and decided.
 func (j *judge) caseOf(base *plan.Base, p *plan.Pull) *pullCase {
 	return &pullCase{
-		at: j.s.At, s: &j.s, fights: j.fights, pull: p, context: plan.ContextFor(p.Base), base: base, policy: base.Policy,
+		at: j.s.At, s: &j.s, fights: j.fights, pull: p, context: plan.ContextFor(p.Base), base: base, policy: p.Found(base),
 		promoted: j.isWindowed(p.Base), paths: names(p.Files),
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/internal/golden"
 	"github.com/sluicegate/sluice/internal/scenario"
+	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -103,6 +104,9 @@ type world struct {
 }
 
 type pull struct {
+	// References is what refers to paths, by path and in the words of a file's releases; Stale: it was found for another tip.
+	References                                     map[string]string `yaml:"references"`
+	Stale                                          bool              `yaml:"stale"`
 	Number                                         int
 	Base, Head, Author, Branch                     string
 	Files, Moved, Labels                           []string
@@ -321,6 +325,16 @@ func (sc scene) pull(p pull) plan.Pull {
 	}
 	out.Checks = scenario.Checks(p.Checks)
 	out.Rules = rules(p)
+	if p.References != nil {
+		b := sc.base(string(base))
+		out.References = &plan.References{Asked: b.Ask(out.MergeBase, out.Head), Answers: layout.Answers{}}
+		for path, release := range p.References {
+			out.References.Answers[path] = layout.Answer{Reads: &layout.Class{Releases: releases([]string{release}), Rule: path + " ← its reader"}}
+		}
+		if p.Stale {
+			out.References.Tip = older
+		}
+	}
 	return out
 }
 

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/window"
 )
 
 // A status belongs to a commit and a context, not to a pull request: those that share head and base share it.
@@ -194,6 +196,9 @@ func (j *judge) outside(name plan.Branch, base plan.Base) []plan.Note {
 		n.renames(base.Policy, c.Files)
 		if !n.windowed && len(n.uproots) == 0 {
 			continue // nothing windowed, or windowed branches hold it still
+		}
+		if slices.Contains(n.unknown, window.Name(layout.Unread)) {
+			continue // nobody has read what refers to it
 		}
 		if o := openingOf(demands(base.Policy.Calendar, n, j.away(name, n)), c.At); !o.Releasable {
 			out = append(out, plan.Note{Code: codeOutside, About: string(name), Says: sayOutside(name, c, called(o.Closed), paths, zoneOf(base.Policy, o.Closed))})

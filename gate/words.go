@@ -150,7 +150,7 @@ func (d *pullCase) sayNeverTogether() string {
 func (d *pullCase) sayUnknownWindow() string {
 	n := d.need.unknown[0]
 	if n == window.Name(layout.Unread) {
-		return d.sayUnserved()
+		return d.sayUnknownReaders()
 	}
 	return plan.Text("held: there is no window \"" + plan.Middle(plan.Clean(string(n)), 60) + "\" in " + config.File + ": fix the path, the rule or the windows")
 }
@@ -161,21 +161,21 @@ const (
 	wordWould = "would hold: "
 )
 
-// sayUnserved names what needs a rule: rules decide before the reference graph, which the service does not read.
-func (d *pullCase) sayUnserved() string {
+// sayUnknownReaders names what references decide that nobody has read.
+func (d *pullCase) sayUnknownReaders() string {
 	var unread []string
 	for _, path := range d.paths {
 		if path != config.File && slices.Contains(d.policy.Layout.Classify(path).Releases, layout.Unread) {
 			unread = append(unread, path)
 		}
 	}
-	const head = wordHeld + "the service does not support layout.flux yet: add a rule for "
-	tail := " to " + config.File
+	const head = wordHeld + "it is not known what refers to "
+	tail := ""
 	switch more := len(unread) - 1; {
 	case more == 1:
-		tail = " and 1 more path" + tail
+		tail = " and 1 more path"
 	case more > 1:
-		tail = fmt.Sprintf(" and %d more paths", more) + tail
+		tail = fmt.Sprintf(" and %d more paths", more)
 	}
 	return head + plan.Middle(plan.Clean(unread[0]), plan.MaxReason-len(head)-len(tail)-len(wordWould)+len(wordHeld)) + tail
 }

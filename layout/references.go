@@ -14,6 +14,51 @@ type References interface {
 	Holds(path string) (Class, bool)
 }
 
+// Answers is what was found of the references of some paths, as a value. Of any other path nobody has read anything: it needs [Unread].
+type Answers map[string]Answer
+
+// Answer is what references say of one path: nil where they say nothing.
+type Answer struct {
+	Reads *Class `json:"reads,omitempty"`
+	Holds *Class `json:"holds,omitempty"`
+}
+
+// Ask is what references say of some paths.
+func Ask(r References, paths []string) Answers {
+	out := make(Answers, len(paths))
+	for _, path := range paths {
+		var a Answer
+		if c, ok := r.Reads(path); ok {
+			a.Reads = &c
+		}
+		if c, ok := r.Holds(path); ok {
+			a.Holds = &c
+		}
+		out[path] = a
+	}
+	return out
+}
+
+// Reads implements References.
+func (a Answers) Reads(path string) (Class, bool) {
+	found, asked := a[path]
+	switch {
+	case !asked:
+		return unread{}.Reads(path)
+	case found.Reads == nil:
+		return Class{}, false
+	}
+	return *found.Reads, true
+}
+
+// Holds implements References.
+func (a Answers) Holds(path string) (Class, bool) {
+	if found := a[path]; found.Holds != nil {
+		return *found.Holds, true
+	}
+	return Class{}, false
+}
+
 // With is the layout with the references of a tree, or of several. Of a layout whose [Spec] asks for them Reads decides what no rule
 // matches, before the preset and what is unmatched; of any layout Holds is added to what decides.
 func (l *Layout) With(r References) *Layout {

@@ -214,6 +214,35 @@ type Pull struct {
 	Ours      []Status  // statuses under our context on Head, latest first; at most one counts on GitHub
 	FirstSeen time.Time // when sluice first saw Head; zero: now
 	Statuses  int       // how many stand under our context on Head, whoever set them; negative: not known
+	// References is what reads the files of the pull request, where the base's rules ask for that; nil: nobody has read it.
+	References *References
+}
+
+// References is what reads the files of a change, in the states of the repository that it names.
+type References struct {
+	Asked
+	Answers layout.Answers
+}
+
+// Asked is a change of which it is asked what reads its files. What is found holds for this one alone.
+type Asked struct {
+	Rules  SHA // blob of the rules file of the base
+	Tip    SHA // of the base
+	Before SHA // the merge base; "": the base's tip, of a merge group
+	Head   SHA
+}
+
+// Ask is what is asked of a change into a base that begins at a commit.
+func (b *Base) Ask(before, head SHA) Asked {
+	return Asked{Rules: b.File, Tip: b.Tip, Before: before, Head: head}
+}
+
+// Found is the policy of a base with what was found for a pull request, if that was asked of the states that it is in now.
+func (p *Pull) Found(b *Base) *config.Policy {
+	if b.Policy == nil || p.References == nil || p.References.Asked != b.Ask(p.MergeBase, p.Head) {
+		return b.Policy
+	}
+	return b.Policy.With(p.References.Answers)
 }
 
 // Mergeable is GitHub's word on conflicts with the base.
@@ -340,8 +369,10 @@ type Group struct {
 	// Net is what differs between the base's tip and Head, if the groups below do not lead down to that tip; else nil.
 	Net      []File
 	Complete bool // Files and Net are whole
-	Ours     []Status
-	Statuses int // as of Pull
+	// References is what reads the files of Files and Net; nil: as of Pull.
+	References *References
+	Ours       []Status
+	Statuses   int // as of Pull
 }
 
 // Refusal is GitHub's refusal to merge a head onto a base's tip, as often as it happened.
