@@ -36,7 +36,7 @@ type gitCall struct {
 	by      Actor
 }
 
-// serveGit serves OWNER/NAME.git below /git/.
+// serveGit serves OWNER/NAME.git.
 func (g *GitHub) serveGit(w http.ResponseWriter, r *http.Request, service string, serve func(http.ResponseWriter, gitCall)) {
 	name, bare := strings.CutSuffix(r.PathValue("repo"), ".git")
 	repo := g.Repo(r.PathValue("owner"), name)
@@ -79,13 +79,16 @@ func (g *GitHub) denyGit(w http.ResponseWriter, err error) {
 	http.Error(w, no.message, no.status)
 }
 
-// hiddenRefs keeps forks out of sight and pull requests out of pushes.
-var hiddenRefs = []string{"-c", "transfer.hideRefs=refs/forks", "-c", "receive.hideRefs=refs/pull"}
+// gitConfig keeps forks out of sight and pull requests out of pushes, and lets people fetch any commit that a ref leads to, without what they filter out.
+var gitConfig = []string{
+	"-c", "transfer.hideRefs=refs/forks", "-c", "receive.hideRefs=refs/pull",
+	"-c", "uploadpack.allowTipSHA1InWant=true", "-c", "uploadpack.allowReachableSHA1InWant=true", "-c", "uploadpack.allowFilter=true",
+}
 
 // command is git's side of the call.
 func (c gitCall) command(flags ...string) *exec.Cmd {
 	git := c.repo.git
-	cmd := git.command(c.Context(), slices.Concat(hiddenRefs, []string{c.service, "--stateless-rpc"}, flags, []string{git.dir})...)
+	cmd := git.command(c.Context(), slices.Concat(gitConfig, []string{c.service, "--stateless-rpc"}, flags, []string{git.dir})...)
 	if version := c.Header.Get("Git-Protocol"); gitProtocol.MatchString(version) {
 		cmd.Env = append(cmd.Env, "GIT_PROTOCOL="+version)
 	}

@@ -116,7 +116,7 @@ func (g *GitHub) Close() {
 	_ = g.Settle(context.Background()) // fails only with the context
 }
 
-// Handler serves REST under / and /api/v3/, GraphQL under /graphql and /api/graphql, and git under /git/OWNER/NAME.git.
+// Handler serves REST under / and /api/v3/, GraphQL under /graphql and /api/graphql, and git under /OWNER/NAME.git.
 func (g *GitHub) Handler() http.Handler { return g.handler }
 
 // SetURL sets the URL at which Handler is reachable.

@@ -35,7 +35,7 @@ func (r *Repo) repoJSON(owner string) object {
 	return object{
 		"id": id, "node_id": nodeID("Repository", id), "name": r.name, "full_name": full,
 		"owner": r.g.userJSON(person(owner)), "private": false, "description": nil, "fork": id != r.id,
-		"clone_url": r.g.web() + "/git/" + full + ".git", "homepage": nil, "language": nil,
+		"clone_url": r.g.web() + "/" + full + ".git", "homepage": nil, "language": nil,
 		"forks": 0, "forks_count": 0, "stargazers_count": 0, "watchers": 0, "watchers_count": 0, "size": 0,
 		"default_branch": defaultBranch, "open_issues": 0, "open_issues_count": 0, "license": nil, "archived": false,
 		"disabled": false, "visibility": "public", "has_issues": true, "has_projects": false, "has_wiki": false, "has_pages": false,

@@ -56,7 +56,7 @@ func (r *Repo) ID() int64 { return r.id }
 func (r *Repo) Dir() string { return r.git.dir }
 
 // CloneURL is where git clones the repository from, once SetURL was called.
-func (r *Repo) CloneURL() string { return r.g.web() + "/git/" + r.owner + "/" + r.name + ".git" }
+func (r *Repo) CloneURL() string { return r.g.web() + "/" + r.owner + "/" + r.name + ".git" }
 
 // Pull is a pull request. Values that are handed out are copies; their slices must not be written to.
 type Pull struct {

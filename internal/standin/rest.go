@@ -84,12 +84,12 @@ func (g *GitHub) routes() http.Handler {
 	}
 	mux.HandleFunc("POST /graphql", g.serveGraphQL)
 	outer := http.NewServeMux()
-	outer.HandleFunc("GET /git/{owner}/{repo}/info/refs", func(w http.ResponseWriter, r *http.Request) {
+	outer.HandleFunc("GET /{owner}/{repo}/info/refs", func(w http.ResponseWriter, r *http.Request) {
 		g.serveGit(w, r, r.URL.Query().Get("service"), advertise)
 	})
-	outer.HandleFunc("POST /git/{owner}/{repo}/{service}", func(w http.ResponseWriter, r *http.Request) {
-		g.serveGit(w, r, r.PathValue("service"), exchange)
-	})
+	for _, service := range []string{"git-upload-pack", "git-receive-pack"} {
+		outer.HandleFunc("POST /{owner}/{repo}/"+service, func(w http.ResponseWriter, r *http.Request) { g.serveGit(w, r, service, exchange) })
+	}
 	outer.Handle("/", &api{g, mux})
 	return outer
 }

@@ -71,7 +71,7 @@ func TestPrivateCAAndProxy(t *testing.T) {
 	github, proxy, ca := w.inside()
 	host := strings.TrimPrefix(proxy, "http://")
 	at, trust, through := "SLUICE_GITHUB_URL="+github+"/api/v3", "SSL_CERT_FILE="+ca, "HTTPS_PROXY=http://joe:hunter2@"+host
-	promote := []string{"promote", "--dry-run", "--ignore-checks", "--remote", github + "/git/acme/fleet.git"}
+	promote := []string{"promote", "--dry-run", "--ignore-checks", "--remote", github + "/acme/fleet.git"}
 	for name, c := range map[string]struct {
 		env  []string
 		says string

@@ -158,7 +158,7 @@ func (c *Checker) errorf(format string, args ...any) {
 }
 
 // foreign reports whether a path is none of GitHub's API: git's own protocol.
-func foreign(path string) bool { return strings.HasPrefix(path, "/git/") }
+func foreign(path string) bool { return strings.Contains(path, ".git/") }
 
 func readAll(body io.ReadCloser) ([]byte, error) {
 	if body == nil {

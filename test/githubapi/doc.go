@@ -7,5 +7,5 @@
 //
 // Answers that GitHub really gives but does not describe (401, rate limits, a rejected status) are listed in one table
 // and must carry a message. Bodies of 5xx answers and bodies that break off are faults, not answers, and are not looked at.
-// The prefix of an Enterprise Server (/api/v3, /api/graphql) is taken off first; git's own protocol below /git/ is let pass.
+// The prefix of an Enterprise Server (/api/v3, /api/graphql) is taken off first; git's own protocol below OWNER/NAME.git is let pass.
 package githubapi
