@@ -184,6 +184,19 @@ func (m *Meter) Take(k Kind, n int, place string) error {
 // Give gives back what is held no longer.
 func (m *Meter) Give(k Kind, n int) { m.used[k%kinds].Add(-int64(n)) }
 
+// Mark is for what is given back together: back takes the run to where it was, whatever it took since.
+func (m *Meter) Mark() (back func()) {
+	var was [kinds]int64
+	for k := range kinds {
+		was[k] = m.used[k].Load()
+	}
+	return func() {
+		for k := range kinds {
+			m.used[k].Store(was[k])
+		}
+	}
+}
+
 // Reach is Take for what does not add up: a depth.
 func (m *Meter) Reach(k Kind, n int, place string) error {
 	if err := m.Err(); err != nil {

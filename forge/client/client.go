@@ -103,11 +103,26 @@ func (f *App) newClient(installation int64) *Installation {
 	if installation == 0 {
 		return f.clientOver(noInstallation{})
 	}
-	return f.clientOver(&tokenSigner{fresh: func() *ghinstallation.Transport {
+	signer := &tokenSigner{fresh: func() *ghinstallation.Transport {
 		t := ghinstallation.NewFromAppsTransport(f.signer, installation)
 		t.InstallationTokenOptions = &github.InstallationTokenOptions{} // without any, the body would be a null
 		return t
-	}})
+	}}
+	c := f.clientOver(signer)
+	c.signer = signer
+	return c
+}
+
+// Token is the installation's token, for git. It is secret.
+func (i *Installation) Token(ctx context.Context) (string, error) {
+	if i.signer == nil {
+		return "", &Error{Kind: Gone, Reason: wordUninstalled, Err: ErrInstallation}
+	}
+	token, err := i.signer.current().Token(ctx)
+	if err != nil {
+		return "", Wrap(ctx, "get a token", tokenError(err))
+	}
+	return token, nil
 }
 
 // noInstallation is for whom no installation speaks. By the App's own key nothing of a repository may be asked.

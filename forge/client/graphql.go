@@ -27,6 +27,7 @@ type Installation struct {
 	limits  limits
 	schema  *schema
 	now     func() time.Time
+	signer  *tokenSigner // nil: it has no token
 }
 
 // Reply is a whole answer to a query about a repository.
