@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
+	"github.com/sluicegate/sluice/flux/revisions"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/listen"
@@ -30,6 +31,7 @@ type Service struct {
 	forge      *forge.Forge
 	store      *store.Store
 	loop       *reconcile.Loop
+	references *revisions.Keeper
 	metrics    *metrics.Set
 	hook       net.Listener // for GitHub
 	admin      net.Listener // for people
@@ -59,6 +61,8 @@ const (
 var (
 	_ reconcile.Forge = (*forge.Forge)(nil)
 	_ reconcile.Store = (*store.Store)(nil)
+	_ reconcile.Forge = observing{}
+	_ reconcile.Store = forgetting{}
 	_ webhook.Noter   = (*store.Store)(nil)
 	_ forge.FileLists = (*store.Store)(nil)
 )
@@ -92,8 +96,9 @@ func New(ctx context.Context, s Settings, log *slog.Logger) (_ *Service, err err
 	if v.forge, err = forge.New(github); err != nil {
 		return nil, err
 	}
+	v.references = revisions.NewKeeper(v.readsTrees())
 	v.loop = reconcile.New(reconcile.Options{
-		Forge: v.forge, Store: v.store, Decide: Decide, Resync: s.Resync, Workers: s.Workers, Log: log, Meter: v.metrics, Link: s.link,
+		Forge: observing{v.forge, v.references}, Store: forgetting{v.store, v.references}, Decide: Decide, Resync: s.Resync, Workers: s.Workers, Log: log, Meter: v.metrics, Link: s.link,
 	})
 	return v, nil
 }
@@ -203,7 +208,9 @@ func (v *Service) Run(ctx context.Context) error {
 		go func() { ended <- s.Serve(s.at) }()
 	}
 	loop := make(chan error, 1)
+	reading := make(chan struct{})
 	go func() { loop <- v.loop.Run(ctx) }()
+	go func() { v.references.Run(ctx); close(reading) }()
 	v.log.Info("serving", "webhook", "http://"+v.hook.Addr().String()+"/webhook", "page", "http://"+v.admin.Addr().String(),
 		"metrics", v.metricsURL(), "github", v.settings.GitHubURL, "proxy", v.settings.proxy())
 	if a := v.admin.Addr(); reachable(a) {
@@ -222,6 +229,7 @@ func (v *Service) Run(ctx context.Context) error {
 	for _, s := range servers {
 		errs = append(errs, end(closing, s.Server))
 	}
+	<-reading
 	errs = append(errs, <-loop, v.close())
 	v.log.Info("stopped")
 	return errors.Join(errs...)

@@ -33,6 +33,10 @@ type Settings struct {
 	Peer          int    // connections of one peer address to each listener; 0: no share
 	PublicURL     string // where people reach the page; "": on loopback and AdminListen's host alone
 	Database      string
+	Trees         string   // directory of what is kept of the files of repositories
+	TreeBytes     int      // that are kept of one repository
+	AllTreeBytes  int      // that are kept of all
+	Reader        []string // starts a child process that reads them: see revisions.Child; none: nothing is read
 	Resync        time.Duration
 	Pace          int // points a minute; 0: off
 	Workers       int

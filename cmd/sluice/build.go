@@ -4,6 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/flux/build"
+	"github.com/sluicegate/sluice/flux/revisions"
+	"github.com/sluicegate/sluice/meter"
 )
 
 // newBuildCommand makes `sluice build`: the child process in which others build. Nobody calls it by hand.
@@ -14,5 +16,21 @@ func newBuildCommand(e *env) *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE:   func(*cobra.Command, []string) error { return build.Child(e.stdin, e.child) },
+	}
+}
+
+// newReferencesCommand makes `sluice references`: the child process in which the service has trees read. Who asks it bounds its time.
+func newReferencesCommand(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use:    "references",
+		Short:  "answer what is asked on standard input; the service starts it",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			frugal()
+			e.meter = meter.New(cmd.Context(), meter.Limits{meter.Time: -1})
+			defer e.meter.Close()
+			return revisions.Child(e.meter.Context(), e.meter, e.stdin, e.child, e.build)
+		},
 	}
 }

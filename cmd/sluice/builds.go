@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -36,7 +37,7 @@ func (e *env) build(ctx context.Context, j build.Job) ([]build.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.Command, j.Cache = []string{program, "build"}, e.cache
+	j.Command, j.Cache = []string{program, "build"}, cmp.Or(j.Cache, e.cache)
 	if e.bar != nil && !j.Entries[0].Whole { // one that is built to be read takes no time that anybody would see
 		j.Progress = func(done, all int) { fmt.Fprint(e.bar, progressLine(done, all)) }
 		defer fmt.Fprint(e.bar, "\r"+strings.Repeat(" ", progressWidth)+"\r")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/analysis"
+	"github.com/sluicegate/sluice/flux/revisions"
 	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/gitremote"
 	"github.com/sluicegate/sluice/plan"
@@ -53,20 +54,9 @@ func (e *env) compare(ctx context.Context, repo *gitremote.Repo, policy *config.
 	if err != nil {
 		return analysis.Impact{}, err
 	}
-	change, commits := analysis.Change{Files: files}, []plan.SHA{before, head}
-	if base != before {
-		commits = append(commits, base)
-	}
-	for _, sha := range commits {
-		tree, err := repo.Tree(sha)
-		if err != nil {
-			return analysis.Impact{}, err
-		}
-		changed, err := repo.Differ(before, sha)
-		if err != nil {
-			return analysis.Impact{}, err
-		}
-		change.Trees = append(change.Trees, analysis.Revision{Files: tree, Changed: changed})
+	change, err := revisions.Between(repo, files, base, before, head)
+	if err != nil {
+		return analysis.Impact{}, err
 	}
 	return analysis.Run{Meter: e.meter, URL: repo.Origin(), Build: e.build}.Compare(ctx, policy, change)
 }

@@ -16,6 +16,7 @@ func commands(e *env) []*cobra.Command {
 		newRenderCommand(e),
 		newServeCommand(e),
 		newBuildCommand(e),
+		newReferencesCommand(e),
 		newVersionCommand(e),
 	}
 }

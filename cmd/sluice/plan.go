@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluicegate/sluice/flux/revisions"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
@@ -90,6 +92,11 @@ func planFor(ctx context.Context, s service.Settings, name string, when moment, 
 	if err != nil {
 		return report.Plan{}, err
 	}
+	if s.Trees, err = os.MkdirTemp("", "sluice-trees-"); err != nil {
+		return report.Plan{}, err
+	}
+	defer func() { _ = os.RemoveAll(s.Trees) }() // nobody reads it any more
+	snapshot = revisions.NewKeeper(s.References(f, slog.New(slog.DiscardHandler))).Answered(ctx, snapshot, now)
 	return report.PlanOf(service.Decide(snapshot), snapshot), nil
 }
 

@@ -43,6 +43,9 @@ func knownSettings() []setting {
 		{key: "peer_connections", value: "64", usage: "connections that one client address may hold on each listener while all are in use; 0: no limit, for use behind a proxy"},
 		{key: "public_url", usage: "URL at which people reach the page; it answers only under this host, admin.listen's and loopback names"},
 		{key: "database", value: "sluice.db", usage: "path of the database"},
+		{key: "trees.directory", usage: "directory in which the files of repositories with layout.flux are kept; DATABASE.trees if it is not set"},
+		{key: "trees.repository", value: "1GiB", usage: "how much is kept of one repository's files; in MiB or GiB"},
+		{key: "trees.all", value: "4GiB", usage: "how much is kept of the files of all repositories; what was not used for longest goes; in MiB or GiB"},
 		{key: "resync", value: "5m", usage: "reconcile each repository at least this often"},
 		{key: "workers", value: "32", usage: "repositories that are reconciled at once"},
 		{key: "memory", value: "200MiB", usage: "how much is remembered of all repositories together, of one at most a quarter; in MiB or GiB"},
@@ -170,6 +173,14 @@ func parseSettings(v *viper.Viper, from sources) (service.Settings, error) {
 	check("peer_connections", numberError(err, peer+1, "a number of connections, or 0"))
 	s.Memory, err = memory(v.GetString("memory"))
 	check("memory", err)
+	program, err := os.Executable()
+	check("trees.directory", err)
+	s.Reader = []string{program, "references"}
+	s.Trees = cmp.Or(v.GetString("trees.directory"), s.Database+".trees")
+	s.TreeBytes, err = memory(v.GetString("trees.repository"))
+	check("trees.repository", err)
+	s.AllTreeBytes, err = memory(v.GetString("trees.all"))
+	check("trees.all", err)
 	if s.LogLevel.UnmarshalText([]byte(v.GetString("log.level"))) != nil {
 		check("log.level", errors.New("want debug, info, warn or error"))
 	}

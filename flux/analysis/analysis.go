@@ -11,6 +11,7 @@ package analysis
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -66,16 +67,30 @@ func (r Run) read(ctx context.Context, files fs.FS, roots []graph.Root, how func
 	return t, ctx.Err()
 }
 
+// again reads the references of a tree that differs from another one with the same roots; nil: from none.
+func (r Run) again(ctx context.Context, from *Tree, v Revision, roots []graph.Root) (Tree, error) {
+	switch {
+	case from == nil:
+		return r.Read(ctx, v.Files, roots)
+	case len(v.Changed) == 0: // not even the file that names the roots
+		return Tree{Graph: from.Graph, Clusters: from.Clusters, Files: untilDone{ctx, v.Files}, run: r}, ctx.Err()
+	}
+	return r.read(ctx, v.Files, roots, func(files fs.FS) (*graph.Tree, error) { return from.Graph.Again(files, v.Changed) })
+}
+
 // knowsFlux reports whether a policy says what Flux Kustomizations need.
 func knowsFlux(p *config.Policy) bool { return p.Flux || len(p.Branches)+len(p.EntryPoints) > 0 }
 
 // Impact is what a change means by the references of the trees around it, as far as these were read.
 type Impact struct {
 	Policy *config.Policy // with the references
-	Served *config.Policy // without, as the service has it
-	graph  *reach.Graph   // nil: they were not read
-	moves  []reach.Move
-	notes  []config.Note // why they were not
+	Served *config.Policy // as the service has it: with them where the file says `flux: true`
+	First  *Tree          // of the trees of a change; nil: it was not read
+	// Rootless: no cluster was found in a tree with the change, so that nothing is known to read any file of it.
+	Rootless bool
+	graph    *reach.Graph // nil: they were not read
+	moves    []reach.Move
+	notes    []config.Note // why they were not
 }
 
 // Refer is what changes of some files of a tree mean by its references, where these count.
@@ -87,12 +102,21 @@ func (r Run) Refer(ctx context.Context, policy *config.Policy, tree fs.FS, files
 	t, err := r.Read(ctx, tree, policy.Clusters)
 	if err == nil {
 		out.graph = reach.New(policy, t.Clusters)
-		out.Policy, err = policy.With(out.graph), out.graph.Err()
+		out.with(out.graph)
+		err = out.graph.Err()
 	}
 	if err != nil && !policy.Flux {
 		out.notes, err = []config.Note{{Level: config.LevelWarn, Code: codeNoGraph, Message: err.Error()}}, nil
 	}
 	return out, err
+}
+
+// with adds the references.
+func (i *Impact) with(g *reach.Graph) {
+	i.graph, i.Policy = g, i.Policy.With(g)
+	if i.Policy.Flux {
+		i.Served = i.Policy
+	}
 }
 
 // onBranches reports whether windowed branches hold any of some files.
@@ -105,10 +129,11 @@ func onBranches(policy *config.Policy, files []plan.File) bool {
 	})
 }
 
-// Change is a change with the trees around it: those of the merge base and of the head, and the base's where that went on.
+// Change is a change with the trees around it: without it, with it, and with it in another way where that is not known. There are two at least.
 type Change struct {
 	Files []plan.File
 	Trees []Revision
+	Kept  *Tree // that was read before by the same rules, from which the first differs in its changed paths; nil: there is none
 }
 
 // Revision is one of these trees, and the paths in which it differs from the first.
@@ -127,19 +152,24 @@ func (r Run) Compare(ctx context.Context, policy *config.Policy, c Change) (Impa
 	}
 	trees, clusters := []Tree{}, [][]graph.Cluster{}
 	for i, v := range c.Trees {
-		how := func(files fs.FS) (*graph.Tree, error) { return graph.ReadBy(r.Meter, files) }
+		from := c.Kept
 		if i > 0 {
-			how = func(files fs.FS) (*graph.Tree, error) { return trees[0].Graph.Again(files, v.Changed) }
+			from = &trees[0]
 		}
-		t, err := r.read(ctx, v.Files, policy.Clusters, how)
+		t, err := r.again(ctx, from, v, policy.Clusters)
 		if err != nil {
 			return out, err
+		}
+		if i == 0 {
+			out.First = &t
+		} else if len(t.Clusters) == 0 {
+			out.Rootless = true
 		}
 		trees, clusters = append(trees, t), append(clusters, t.Clusters)
 	}
 	g := reach.New(policy, clusters...)
 	g.HoldChanged(c.names())
-	out.Policy, out.graph = policy.With(g), g
+	out.with(g)
 	if !moves {
 		return out, g.Err()
 	}
@@ -187,6 +217,16 @@ func (c Change) moves(ctx context.Context, g *reach.Graph, trees []Tree) ([]reac
 	held, err := trees[0].Build(ctx, g.Windowed(was, is))
 	return append(g.Moves(was, is, changes), g.Copies(held, was, is)...), err
 }
+
+// Answers is what the references say of some paths; an error where they were not read.
+func (i Impact) Answers(paths []string) (layout.Answers, error) {
+	if i.graph == nil {
+		return nil, errors.New(wordNotAsked)
+	}
+	return layout.Ask(i.graph, paths), i.graph.Err()
+}
+
+const wordNotAsked = "the rules do not ask for references"
 
 // Moving is what people are to know of what moves.
 func (i Impact) Moving() []config.Note {

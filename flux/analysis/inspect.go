@@ -47,9 +47,6 @@ type Coverage struct {
 // Inspect looks at a file in its tree, as far as it is valid.
 func (r Run) Inspect(ctx context.Context, s Surroundings) Inspection {
 	in := config.CheckInput{At: s.At, DefaultBranch: r.DefaultBranch}
-	if s.Policy != nil {
-		in.Notes = reach.Unserved(s.Policy)
-	}
 	var err error
 	if in.Paths, err = List(ctx, s.Tree); err != nil {
 		in.Paths = nil

@@ -474,3 +474,6 @@ func (t *tail) reason() string {
 	}
 	return ""
 }
+
+// Alone makes a command run in a process group of its own, and, where the system allows it, end with its parent.
+func Alone(cmd *exec.Cmd) { alone(cmd, false) }

@@ -9,15 +9,7 @@ import (
 	"github.com/sluicegate/sluice/flux/graph"
 )
 
-// Unserved is what check says of a policy whose reference graph decides: the service has none.
-func Unserved(policy *config.Policy) []config.Note {
-	if !policy.Flux {
-		return nil
-	}
-	return []config.Note{{Level: config.LevelWarn, Code: codeUnserved, Message: wordHoldsAll, Way: []any{"layout", "flux"}}}
-}
-
-// AnswersOtherwise is what classify says where the service, which has no reference graph, gives a change another verdict.
+// AnswersOtherwise is what classify says where the service, which reads the reference graph with `flux: true` alone, gives a change another verdict.
 func AnswersOtherwise(verdict string) config.Note {
 	return config.Note{Level: config.LevelWarn, Code: codeUnserved, Message: wordAnswersOtherwise(verdict)}
 }

@@ -223,8 +223,6 @@ const (
 const placeholder = "\x00"
 
 const (
-	wordUnserved = "the service (sluice serve) does not read the reference graph yet"
-
 	wordNoRoot       = "no cluster found, so nothing is known to read any path: list them under `clusters`"
 	wordGuessed      = "the root is a guess (" + placeholder + "): nothing in the tree says which directory Flux is pointed at; name it under `clusters`"
 	wordEntryNothing = "matches no Flux Kustomization and no root in the tree, so it holds nothing"
@@ -250,12 +248,8 @@ const (
 	wordStatusOnly = "pull_requests.window: status holds none unless the branch requires sluice's status"
 )
 
-// wordHoldsAll is what the service does instead of reading the graph.
-const wordHoldsAll = wordUnserved + ": it holds every pull request with a path that no rule decides, until a rule does; " +
-	"add rules for these paths, or remove flux: true"
-
 func wordAnswersOtherwise(verdict string) string {
-	return wordUnserved + "; for such a change it says: " + verdict
+	return "the service (sluice serve) reads the reference graph with flux: true alone; without it, it says of such a change: " + verdict
 }
 
 func wordReadsNothing(why string) string {

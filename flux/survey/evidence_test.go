@@ -51,7 +51,7 @@ func windowedBy(d Draft, tracked map[string]bool, file string) bool {
 func proposed(t *testing.T, d Draft, tree *graph.Tree) *config.Policy {
 	t.Helper()
 	before, rest, _ := strings.Cut(string(d.File), "  rules:")
-	_, lines, found := strings.Cut(rest, wordFluxServed+"\n")
+	_, lines, found := strings.Cut(rest, wordFlux+"\n")
 	if !found {
 		return nil
 	}

@@ -10,8 +10,7 @@ import (
 	"github.com/sluicegate/sluice/layout"
 )
 
-// writeFlux proposes what says the same by references as the rules do by paths, where directory names say nothing. It is a comment: the service does not
-// read references yet.
+// writeFlux proposes what says the same by references as the rules do by paths, where directory names say nothing. It is a comment.
 func (s *survey) writeFlux(y *yamlText) {
 	patterns, lines := 0, s.fluxLines(maxPoints)
 	for _, r := range s.rules {
@@ -21,7 +20,6 @@ func (s *survey) writeFlux(y *yamlText) {
 		return
 	}
 	y.comment(1, wordFlux)
-	y.comment(1, wordFluxServed)
 	for _, line := range lines {
 		y.comment(1, "%s", line)
 	}

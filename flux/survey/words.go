@@ -53,9 +53,8 @@ const (
 const (
 	wordHead       = "# Which paths of this repository may change, and when. `sluice init` generated it from the tree: review it."
 	wordExample    = "An example: %s says when changes may reach %s. Put your hours in, or `duration: 8h` instead of a close."
-	wordFlux       = "Or by what Flux reads: these lines instead of rules and unmatched. They hold what is added later, too. But the service (sluice serve)"
-	wordReferences = "By what Flux reads, as rules cannot say it. The service (sluice serve) does not read references yet, and holds every pull request."
-	wordFluxServed = "does not read references yet and would hold every pull request: keep the rules where it runs. See docs/graph.md."
+	wordFlux       = "Or by what Flux reads: these lines instead of rules and unmatched. They hold what is added later, too. See docs/graph.md."
+	wordReferences = "By what Flux reads, as rules cannot say it. See docs/graph.md."
 	wordBare       = "Nothing more could be derived from this tree:"
 )
 

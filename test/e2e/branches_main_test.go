@@ -97,23 +97,6 @@ func TestMoveIntoAWindowedDirectory(t *testing.T) {
 	w.summed(w.tip("main"), "success: rw/a is at this commit")
 }
 
-// TestFluxIsNotServed: the service does not read the reference graph. What no rule decides is held, with what to do; what a rule decides is not.
-func TestFluxIsNotServed(t *testing.T) {
-	t.Parallel()
-	file := func(rule string) string {
-		return "version: 1\npull_requests: {settle: 0s}\nlayout:\n  flux: true\n  unmatched: live\n  rules:\n    - {paths: [\"" + rule + "\"], release: live}\n"
-	}
-	w := newWorld(t, file("apps/a-rt/**"))
-	w.serve()
-	n := w.propose(standin.NewPull{Head: "unread", Change: write("unread", "apps/b/x", "apps/b/y")})
-	ruled := w.propose(standin.NewPull{Head: "ruled", Change: write("ruled", "apps/a-rt/z")})
-	w.hasStatus(n, "pending: held: the service does not support layout.flux yet: add a rule for apps/b/x and 1 more path to .github/sluice.yaml")
-	w.merged(ruled)
-	w.unmerged(n)
-	w.setFile(file("apps/**"))
-	w.merged(n)
-}
-
 // TestPullRequestIntoAWindowedBranch: such a branch moves by promotion alone.
 func TestPullRequestIntoAWindowedBranch(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,122 @@
+package revisions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"time"
+
+	"github.com/sluicegate/sluice/flux/build"
+	"github.com/sluicegate/sluice/layout"
+)
+
+// The times of a child process.
+const (
+	askMost = time.Minute      // of an answer
+	idle    = 30 * time.Second // after which it ends: it has the memory of a tree
+)
+
+// child is a process that answers.
+type child struct {
+	cmd      *exec.Cmd
+	in       io.Closer
+	ask      *json.Encoder
+	answers  *json.Decoder
+	left     *io.LimitedReader // of its answer
+	answered bool              // it has answered something
+	stop     context.CancelFunc
+}
+
+// start starts a child by a command. It has nothing of this process's environment.
+func start(ctx context.Context, command []string) (*child, error) {
+	ctx, stop := context.WithCancel(ctx)
+	c := &child{stop: stop, cmd: exec.CommandContext(ctx, command[0], command[1:]...)} //nolint:gosec // it is this program
+	c.cmd.Env, c.cmd.Dir, c.cmd.WaitDelay = []string{}, "/", time.Second
+	build.Alone(c.cmd)
+	in, err := c.cmd.StdinPipe()
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	c.left = &io.LimitedReader{R: out}
+	c.in, c.ask, c.answers = in, json.NewEncoder(in), json.NewDecoder(c.left)
+	if err := c.cmd.Start(); err != nil {
+		stop()
+		return nil, err
+	}
+	return c, nil
+}
+
+// end ends a child.
+func (c *child) end() {
+	if c != nil {
+		c.stop()
+		_ = c.in.Close()
+		_ = c.cmd.Wait() // it was killed
+	}
+}
+
+// answer is what a child says to a question. After an error it is of no more use.
+func (c *child) answer(q question) (layout.Answers, error) {
+	timer := time.AfterFunc(askMost, c.stop)
+	c.left.N = maxQuestion
+	var r reply
+	err := c.ask.Encode(q)
+	if err == nil {
+		err = c.answers.Decode(&r)
+	}
+	switch {
+	case !timer.Stop():
+		return nil, fmt.Errorf("it takes longer than %s", askMost)
+	case err != nil:
+		return nil, fmt.Errorf("the process that reads it: %w", err)
+	case r.Err != "" && r.Bound:
+		return nil, errors.New(r.Err)
+	case r.Err != "":
+		return nil, &unreadableError{r.Err}
+	case r.Answers == nil:
+		return nil, errors.New("the process that reads it gave no answer")
+	}
+	c.answered = true
+	return r.Answers, nil
+}
+
+// unreadableError is what a child could not read, perhaps as its mirror is broken.
+type unreadableError struct{ text string }
+
+func (e *unreadableError) Error() string { return e.text }
+
+// ask has the child answer, which is started if there is none. One that has answered before may have come to its bounds by that: it is asked again of a new one.
+func (k *Keeper) ask(ctx context.Context, q question) (layout.Answers, error) {
+	for {
+		if k.child == nil {
+			var err error
+			if k.child, err = start(ctx, k.o.Command); err != nil {
+				return nil, err
+			}
+		}
+		again := k.child.answered
+		answers, err := k.child.answer(q)
+		if err == nil {
+			return answers, nil
+		}
+		k.rest()
+		if !again || ctx.Err() != nil {
+			return nil, err
+		}
+	}
+}
+
+// rest ends the child.
+func (k *Keeper) rest() {
+	k.child.end()
+	k.child = nil
+}

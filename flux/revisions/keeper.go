@@ -1,0 +1,391 @@
+package revisions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sluicegate/sluice/gitremote"
+	"github.com/sluicegate/sluice/meter"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// Options is what a Keeper needs. Dir, Remote and Command are required.
+type Options struct {
+	Dir    string // where mirrors are kept, private to this process
+	Most   int64  // bytes of one mirror on disk
+	All    int64  // bytes of all of them: what was not used for longest goes
+	Remote func(context.Context, plan.Repo) (Remote, error)
+	// Command starts a child process; see [Child].
+	Command []string
+	// Found is told that something is known of changes that was not before.
+	Found func(plan.Repo, []plan.Mention)
+	Log   *slog.Logger
+}
+
+// Remote is where git's protocol reaches a repository.
+type Remote struct {
+	URL   string // as people see the repository; with .git at its end as git fetches it
+	Token string // secret
+}
+
+// The times of an answer.
+const (
+	soon      = 10 * time.Second // an answer that takes no longer is not worth a status
+	retryMost = time.Hour        // between two tries of what could not be read
+	retry     = 30 * time.Second // after the first; it doubles
+	unused    = 30 * time.Minute // an answer that nobody asked for is forgotten
+	turn      = 3 * time.Second  // of a repository, in which further answers cost less: its tree is read
+	fetchMost = 2 * time.Minute  // of a fetch
+)
+
+// Keeper answers, for the service, what changes mean by references. It is for any number of goroutines.
+type Keeper struct {
+	o     Options
+	wake  chan struct{}
+	child *child // that answers; nil: none. Whoever runs the Keeper has it
+
+	mu    sync.Mutex
+	repos map[plan.RepoKey]*repository
+	turns []*repository // that wait for an answer, each once, whose turn is next first
+	began time.Time     // when the turn of the first of them did
+	last  *repository   // that had the last one
+}
+
+// repository is what is known of one.
+type repository struct {
+	repo    plan.Repo
+	branch  plan.Branch // the default branch
+	answers map[plan.Asked]*answer
+	waiting []*answer // in the order in which they were asked for
+}
+
+// answer is what is known of one change.
+type answer struct {
+	question
+	about []plan.Mention
+	found *plan.References // nil: there is none
+	err   error            // of the last try
+	tries int              // that failed
+	since time.Time        // when it was asked for; after a failure, when it is tried again
+	used  time.Time
+}
+
+// NewKeeper makes a Keeper; Run answers.
+func NewKeeper(o Options) *Keeper {
+	return &Keeper{o: o, wake: make(chan struct{}, 1), repos: map[plan.RepoKey]*repository{}}
+}
+
+// Fill gives each pull request of a snapshot what is known of its references, where the base's rules ask for that, and asks for what is not. It never waits:
+// of what is not known yet the pull request is unread.
+func (k *Keeper) Fill(s *plan.Snapshot, now time.Time) {
+	if len(k.o.Command) == 0 {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i := range s.Pulls {
+		p := &s.Pulls[i]
+		if base := s.Bases[p.Base]; asks(base) && p.MergeBase != "" && p.Complete && !p.Unread.Is() {
+			q := question{Asked: base.Ask(p.MergeBase, p.Head), Files: p.Files}
+			p.References, p.Unread = k.fill(s, q, plan.Mention{Pull: p.Number}, now)
+		}
+	}
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		if base := s.Bases[g.Base]; asks(base) && g.Complete && !g.Unread.Is() {
+			q := question{Asked: base.Ask("", g.Head), Files: slices.Concat(g.Files, g.Net)}
+			g.References, g.Unread = k.fill(s, q, plan.Mention{SHA: g.Head}, now)
+		}
+	}
+	k.forget(s.Repo, now)
+}
+
+// Answered is a snapshot with all that Fill would give it in time.
+func (k *Keeper) Answered(ctx context.Context, s plan.Snapshot, now time.Time) plan.Snapshot {
+	ask := s
+	ask.Pulls, ask.Groups = slices.Clone(s.Pulls), slices.Clone(s.Groups)
+	k.Fill(&ask, now)
+	defer k.rest()
+	for r, a := k.next(now); a != nil; r, a = k.next(now) {
+		found, err := k.look(ctx, r, a)
+		k.done(r, a, found, err, now)
+	}
+	k.Fill(&s, now)
+	return s
+}
+
+// asks reports whether the rules of a base ask for references.
+func asks(b plan.Base) bool { return !b.Unread.Is() && b.Policy != nil && b.Policy.Flux && b.Tip != "" }
+
+// fill is what is known of a change, or why nothing is.
+func (k *Keeper) fill(s *plan.Snapshot, q question, about plan.Mention, now time.Time) (*plan.References, plan.Unread) {
+	a := k.answer(s, q, about, now)
+	if a.found != nil {
+		return a.found, plan.Unread{}
+	}
+	if again := a.again(); again.After(now) {
+		s.Again = plan.Soonest(s.Again, again)
+	}
+	return nil, a.unread(now)
+}
+
+// answer is what is known of a change, which is asked for if it is not known, or worth another try.
+func (k *Keeper) answer(s *plan.Snapshot, q question, about plan.Mention, now time.Time) *answer {
+	r := k.repos[s.Repo.Key()]
+	if r == nil {
+		r = &repository{answers: map[plan.Asked]*answer{}}
+		k.repos[s.Repo.Key()] = r
+	}
+	r.repo, r.branch = s.Repo, s.Default
+	a := r.answers[q.Asked]
+	if a == nil {
+		q.Files = slices.Clone(q.Files)
+		a = &answer{question: q, since: now}
+		r.answers[q.Asked] = a
+		k.line(r, a)
+	}
+	a.used = now
+	if !slices.Contains(a.about, about) {
+		a.about = append(a.about, about)
+	}
+	if a.err != nil && !now.Before(a.since) {
+		a.err, a.since = nil, now
+		k.line(r, a)
+	}
+	return a
+}
+
+// line puts a question in its turn.
+func (k *Keeper) line(r *repository, a *answer) {
+	r.waiting = append(r.waiting, a)
+	if len(r.waiting) == 1 {
+		k.turns = append(k.turns, r)
+	}
+	select {
+	case k.wake <- struct{}{}:
+	default:
+	}
+}
+
+// unread says that there is no answer, and why.
+func (a *answer) unread(now time.Time) plan.Unread {
+	if a.err != nil {
+		return plan.Unread{Reason: "cannot read what refers to its files: " + a.err.Error()}
+	}
+	return plan.Unread{Reason: "what refers to its files is being read", Passing: now.Sub(a.since) < soon}
+}
+
+// again is when the answer is worth another look.
+func (a *answer) again() time.Time {
+	if a.err != nil {
+		return a.since
+	}
+	return a.since.Add(soon)
+}
+
+// forget drops the answers of a repository that nobody asked for in a while.
+func (k *Keeper) forget(repo plan.Repo, now time.Time) {
+	if r := k.repos[repo.Key()]; r != nil {
+		for asked, a := range r.answers {
+			if now.Sub(a.used) > unused && !slices.Contains(r.waiting, a) {
+				delete(r.answers, asked)
+			}
+		}
+	}
+}
+
+// Run answers until a context ends: one question at a time, repositories in turn.
+func (k *Keeper) Run(ctx context.Context) {
+	defer k.rest()
+	for ctx.Err() == nil {
+		r, a := k.next(time.Now())
+		if a == nil {
+			select {
+			case <-ctx.Done():
+			case <-k.wake:
+			case <-time.After(idle):
+				k.rest()
+			}
+			continue
+		}
+		found, err := k.look(ctx, r, a)
+		if ctx.Err() != nil {
+			return
+		}
+		k.o.Found(r.repo, k.done(r, a, found, err, time.Now()))
+	}
+}
+
+// next takes the question whose turn it is; nil: none waits. What it gives is a copy of what is known of its repository.
+func (k *Keeper) next(now time.Time) (repository, *answer) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.turns) == 0 {
+		return repository{}, nil
+	}
+	r := k.turns[0]
+	if r != k.last {
+		k.last, k.began = r, now
+	}
+	a := r.waiting[0]
+	r.waiting = r.waiting[1:]
+	switch {
+	case len(r.waiting) == 0:
+		k.turns, k.last = k.turns[1:], nil
+	case now.Sub(k.began) >= turn:
+		k.turns, k.last = append(k.turns[1:], r), nil
+	}
+	return repository{repo: r.repo, branch: r.branch}, a
+}
+
+// done notes what became of a question, and gives what it is about.
+func (k *Keeper) done(r repository, a *answer, found *plan.References, err error, now time.Time) []plan.Mention {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	a.found, a.err, a.since = found, err, now
+	if err != nil {
+		k.o.Log.Warn("cannot read what refers to the files of a change", "repository", r.repo.String(), "sha", a.Asked.Head, "error", err)
+		a.since = now.Add(min(retry<<min(a.tries, 20), retryMost))
+		a.tries++
+	}
+	return slices.Clone(a.about)
+}
+
+// look fetches what a question needs, and has a child process answer it. A panic is an error of this repository alone.
+func (k *Keeper) look(ctx context.Context, r repository, a *answer) (found *plan.References, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			found, err = nil, fmt.Errorf("panic: %v", p)
+			k.o.Log.Error("panic", "repository", r.repo.String(), "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
+	remote, err := k.o.Remote(ctx, r.repo)
+	if err != nil {
+		return nil, err
+	}
+	q := a.question
+	q.Mirror, q.Builds, q.URL, q.Branch = k.mirror(r.repo), filepath.Join(k.o.Dir, "builds"), remote.URL, string(r.branch)
+	if a.tries > 0 { // nobody knows what is wrong with it
+		if err := os.RemoveAll(q.Mirror); err != nil {
+			return nil, err
+		}
+	}
+	for first := true; ; first = false {
+		if err := k.fetch(ctx, remote, q.Mirror, q.commits()); err != nil {
+			return nil, err
+		}
+		answers, err := k.ask(ctx, q)
+		if broken := (*unreadableError)(nil); first && errors.As(err, &broken) {
+			if err := os.RemoveAll(q.Mirror); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return &plan.References{Asked: a.Asked, Answers: answers}, nil
+	}
+}
+
+// mirror is the directory of a repository's mirror.
+func (k *Keeper) mirror(repo plan.Repo) string {
+	return filepath.Join(k.o.Dir, strconv.FormatInt(repo.ID, 10)+".git")
+}
+
+// fetch brings the mirror up to date.
+func (k *Keeper) fetch(ctx context.Context, from Remote, mirror string, commits []plan.SHA) error {
+	ctx, cancel := context.WithTimeout(ctx, fetchMost)
+	defer cancel()
+	if err := os.MkdirAll(k.o.Dir, 0o700); err != nil {
+		return err
+	}
+	m := meter.New(ctx, meter.Limits{meter.Time: int64(fetchMost)})
+	defer m.Close()
+	remote, err := gitremote.Dial(gitremote.Options{URL: from.URL + ".git", Token: from.Token, Meter: m})
+	if err != nil {
+		return err
+	}
+	err = remote.Mirror(ctx, mirror, k.o.Most, commits...)
+	if err = errors.Join(err, remote.Close()); err != nil {
+		return err
+	}
+	return k.makeRoom(mirror, time.Now())
+}
+
+// makeRoom notes that a mirror is used, and removes others that were not used for longest until all take no more than they may.
+func (k *Keeper) makeRoom(used string, now time.Time) error {
+	if err := os.Chtimes(used, now, now); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(k.o.Dir)
+	if err != nil {
+		return err
+	}
+	type kept struct {
+		path  string
+		bytes int64
+		used  time.Time
+	}
+	var all []kept
+	total := int64(0)
+	for _, e := range entries {
+		m := kept{path: filepath.Join(k.o.Dir, e.Name())}
+		info, err := e.Info()
+		if err != nil || !strings.HasSuffix(e.Name(), ".git") {
+			continue // it went meanwhile, or is no mirror
+		}
+		if m.bytes, err = sizeOf(m.path); err != nil {
+			return err
+		}
+		m.used = info.ModTime()
+		all, total = append(all, m), total+m.bytes
+	}
+	slices.SortFunc(all, func(a, b kept) int { return a.used.Compare(b.used) })
+	for _, m := range all {
+		if total <= k.o.All || m.path == used {
+			continue
+		}
+		if err := os.RemoveAll(m.path); err != nil {
+			return err
+		}
+		total -= m.bytes
+	}
+	return nil
+}
+
+// sizeOf is how many bytes the files below a directory have.
+func sizeOf(dir string) (n int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			var info fs.FileInfo
+			if info, err = d.Info(); err == nil {
+				n += info.Size()
+			}
+		}
+		return err
+	})
+	return n, err
+}
+
+// Forget removes what is kept of a repository that is no longer ours.
+func (k *Keeper) Forget(repo plan.Repo) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.repos, repo.Key())
+	if err := os.RemoveAll(k.mirror(repo)); err != nil {
+		return fmt.Errorf("forget the mirror of %s: %w", repo, err)
+	}
+	return nil
+}

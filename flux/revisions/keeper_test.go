@@ -1,0 +1,372 @@
+package revisions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/flux/build"
+	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/meter"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// TestMain makes this test's binary the child process, the one that builds for it, and one that dies.
+func TestMain(m *testing.M) {
+	if len(os.Args) != 2 {
+		os.Exit(m.Run())
+	}
+	var err error
+	switch os.Args[1] {
+	case "references":
+		run := meter.New(context.Background(), meter.Limits{meter.Time: -1})
+		err = Child(run.Context(), run, os.Stdin, os.Stdout, func(ctx context.Context, j build.Job) ([]build.Result, error) {
+			j.Command = []string{os.Args[0], "build"}
+			return j.Run(ctx)
+		})
+	case "build":
+		err = build.Child(os.Stdin, os.Stdout)
+	case "dies":
+		os.Exit(3)
+	default:
+		os.Exit(m.Run())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+}
+
+const rules = `version: 1
+timezone: UTC
+windows:
+  weekend: {open: "0 8 * * SAT", duration: 8h}
+layout:
+  flux: true
+  unmatched: live
+  entrypoints:
+    - {where: "**/*-rw", release: weekend}
+`
+
+// repository is one on this machine's disk, as a remote, with a cluster of that many entry points of so many files.
+type origin struct {
+	t   testing.TB
+	dir string
+}
+
+func newOrigin(t testing.TB, points, files int) *origin {
+	t.Helper()
+	o := &origin{t, filepath.Join(t.TempDir(), "fleet.git")}
+	o.git("", "init", "-q", "-b", "main", o.dir)
+	o.git("", "-C", o.dir, "config", "uploadpack.allowAnySHA1InWant", "true")
+	tree := map[string]string{
+		config.File: rules,
+		"clusters/one/flux-system/gotk-sync.yaml": `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: flux-system, namespace: flux-system}
+spec: {url: "file://` + strings.TrimSuffix(o.dir, ".git") + `", ref: {branch: main}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: flux-system, namespace: flux-system}
+spec: {path: ./clusters/one, sourceRef: {kind: GitRepository, name: flux-system}}
+`,
+		"apps/base/kustomization.yaml": "resources: [b.yaml]\n", "apps/base/b.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: base}\n",
+	}
+	for p := range points {
+		name := fmt.Sprintf("app%03d%s", p, []string{"", "-rw"}[p%2])
+		tree["clusters/one/"+name+".yaml"] = fmt.Sprintf("apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: %s, namespace: flux-system}\n"+
+			"spec: {path: ./apps/%s, sourceRef: {kind: GitRepository, name: flux-system}}\n", name, name)
+		list := "resources: [../base"
+		for f := range files {
+			list += fmt.Sprintf(", o%02d.yaml", f)
+			tree[fmt.Sprintf("apps/%s/o%02d.yaml", name, f)] = object(name, f, strings.Repeat("x", 300))
+		}
+		tree["apps/"+name+"/kustomization.yaml"] = list + "]\n"
+	}
+	o.commit("main", "", tree)
+	return o
+}
+
+func object(namespace string, n int, text string) string {
+	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c%d, namespace: %s}\ndata: {a: \"%s\"}\n", n, namespace, text)
+}
+
+func (o *origin) git(in string, args ...string) string {
+	o.t.Helper()
+	cmd := exec.CommandContext(o.t.Context(), "git", args...)
+	cmd.Stdin = strings.NewReader(in)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		o.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// commit puts files upon a commit, as a branch.
+func (o *origin) commit(branch, from string, files map[string]string) plan.SHA {
+	o.t.Helper()
+	var in strings.Builder
+	fmt.Fprintf(&in, "commit refs/heads/%s\ncommitter a <a@example.com> 1767225600 +0000\ndata 0\n", branch)
+	if from != "" {
+		fmt.Fprintf(&in, "from %s\n", from)
+	}
+	for name, text := range files {
+		fmt.Fprintf(&in, "M 644 inline %s\ndata %d\n%s\n", name, len(text), text)
+	}
+	o.git(in.String(), "-C", o.dir, "fast-import", "--quiet", "--force")
+	return plan.SHA(o.git("", "-C", o.dir, "rev-parse", branch))
+}
+
+// keeper keeps answers about repositories that stand on this machine's disk, by their numbers.
+func keeper(t testing.TB, command string, origins map[int64]*origin) *Keeper {
+	return NewKeeper(Options{
+		Dir: filepath.Join(t.TempDir(), "trees"), Most: 1 << 30, All: 1 << 30, Command: []string{os.Args[0], command}, Log: slog.New(slog.DiscardHandler),
+		Remote: func(_ context.Context, repo plan.Repo) (Remote, error) {
+			o := origins[repo.ID]
+			if o == nil {
+				return Remote{}, errors.New("GitHub is away")
+			}
+			return Remote{URL: "file://" + strings.TrimSuffix(o.dir, ".git")}, nil
+		},
+		Found: func(plan.Repo, []plan.Mention) {},
+	})
+}
+
+// observed is a repository with a pull request for each of some heads that change a file.
+func observed(t testing.TB, id int64, tip, before plan.SHA, heads map[plan.SHA]string) plan.Snapshot {
+	t.Helper()
+	policy, findings := config.Parse([]byte(rules))
+	if policy == nil {
+		t.Fatal(findings)
+	}
+	s := plan.Snapshot{
+		Repo: plan.Repo{Owner: "acme", Name: "fleet", ID: id}, Default: "main", Bases: map[plan.Branch]plan.Base{"main": {Tip: tip, File: "f11e", Policy: policy}},
+	}
+	for head, path := range heads {
+		s.Pulls = append(s.Pulls, plan.Pull{
+			Number: len(s.Pulls) + 1, Base: "main", Head: head, MergeBase: before, Complete: true, Files: []plan.File{{Path: path, Kind: plan.Modified}},
+		})
+	}
+	return s
+}
+
+// releases is what the first file of a pull request needs, by what was found.
+func releases(s plan.Snapshot, i int) string {
+	p := &s.Pulls[i]
+	base := s.Bases[p.Base]
+	if p.Unread.Is() {
+		return "unread: " + p.Unread.Reason
+	}
+	return strings.Join(config.Strings(p.Found(&base).Layout.Classify(p.Files[0].Path).Releases), " ")
+}
+
+// TestAnswers: what refers to a file, at the states of its pull request, and for these alone.
+func TestAnswers(t *testing.T) {
+	o := newOrigin(t, 4, 2)
+	tip := plan.SHA(o.git("", "-C", o.dir, "rev-parse", "main"))
+	k := keeper(t, "references", map[int64]*origin{1: o})
+	for path, want := range map[string]string{
+		"apps/app000/o01.yaml": "live", "apps/app001-rw/o01.yaml": "weekend", "apps/base/b.yaml": "weekend", "docs/x.md": "live", "clusters/one/app001-rw.yaml": "weekend",
+	} {
+		text := object("changed", 1, "y")
+		if strings.HasPrefix(path, "clusters") {
+			text = strings.ReplaceAll("apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: app001-rw, namespace: flux-system}\n"+
+				"spec: {path: ./apps/app000, sourceRef: {kind: GitRepository, name: flux-system}}\n", "", "")
+		}
+		head := o.commit("topic", "main", map[string]string{path: text})
+		s := k.Answered(t.Context(), observed(t, 1, tip, tip, map[plan.SHA]string{head: path}), time.Now())
+		if got := releases(s, 0); !strings.Contains(got, want) || want == "live" && got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+		s.Pulls[0].Head = tip
+		if got := releases(s, 0); want == "weekend" && got != string(layout.Unread) {
+			t.Errorf("%s at another head: %s", path, got)
+		}
+	}
+}
+
+// TestUnanswered: what could not be read is unread, says why, and is tried again, ever less often. An answer that takes long is shown.
+func TestUnanswered(t *testing.T) {
+	o := newOrigin(t, 2, 1)
+	tip := plan.SHA(o.git("", "-C", o.dir, "rev-parse", "main"))
+	head := o.commit("topic", "main", map[string]string{"apps/app000/o00.yaml": "changed"})
+	for name, test := range map[string]struct {
+		command string
+		origins map[int64]*origin
+		says    string
+	}{
+		"GitHub is away":  {"references", nil, "GitHub is away"},
+		"the child dies":  {"dies", map[int64]*origin{1: o}, "the process that reads it"},
+		"no such program": {"dies", map[int64]*origin{1: o}, "no such file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := keeper(t, test.command, test.origins)
+			if name == "no such program" {
+				k.o.Command = []string{"/nowhere/sluice"}
+			}
+			ask := func() plan.Snapshot {
+				return observed(t, 1, tip, tip, map[plan.SHA]string{head: "apps/app000/o00.yaml"})
+			}
+			now := time.Now()
+			s := ask()
+			if k.Fill(&s, now); !s.Pulls[0].Unread.Passing || !s.Again.Equal(now.Add(soon)) {
+				t.Errorf("at first: %+v, again at %v", s.Pulls[0].Unread, s.Again)
+			}
+			if k.Fill(&s, now.Add(soon)); s.Pulls[0].Unread.Passing {
+				s = ask()
+				if k.Fill(&s, now.Add(soon)); s.Pulls[0].Unread.Passing {
+					t.Errorf("after %s: %+v", soon, s.Pulls[0].Unread)
+				}
+			}
+			for wait := retry; wait < 4*retry; wait *= 2 {
+				s = k.Answered(t.Context(), ask(), now)
+				if u := s.Pulls[0].Unread; !strings.Contains(u.Reason, test.says) || u.Passing || !s.Again.Equal(now.Add(wait)) {
+					t.Errorf("%+v, again after %s, want %s", u, s.Again.Sub(now), wait)
+				}
+				if r, a := k.next(now); a != nil {
+					t.Errorf("asked too early of %v", r.repo)
+				}
+				now = now.Add(wait)
+			}
+		})
+	}
+}
+
+// TestInTurn: however much one repository asks, another one waits for its turn of some seconds alone.
+func TestInTurn(t *testing.T) {
+	k := keeper(t, "references", nil)
+	now := time.Now()
+	for id := range int64(3) {
+		many := map[plan.SHA]string{}
+		for i := range 50 {
+			many[plan.SHA(fmt.Sprint("a", i))] = "x"
+		}
+		s := observed(t, id+1, "tip", "tip", many)
+		k.Fill(&s, now)
+	}
+	var turns []int64
+	for range 60 {
+		r, _ := k.next(now)
+		turns = append(turns, r.repo.ID)
+		now = now.Add(time.Second)
+	}
+	for i, id := range turns { // a turn ends with the answer that its seconds pass in
+		if want := turns[0] + int64(i/4)%3; id != (want-1)%3+1 {
+			t.Fatalf("turns: %v", turns)
+		}
+	}
+}
+
+// TestRoom: all mirrors together take no more than they may; what was not used for longest goes.
+func TestRoom(t *testing.T) {
+	k := keeper(t, "references", nil)
+	now := time.Now()
+	for i, name := range []string{"1.git", "2.git", "3.git", "builds"} {
+		dir := filepath.Join(k.o.Dir, name)
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "x"), make([]byte, 1000), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if k.o.All = 1 << 20; name != "builds" {
+			if err := k.makeRoom(dir, now.Add(time.Duration(i)*time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	k.o.All = 2000
+	if err := k.makeRoom(filepath.Join(k.o.Dir, "1.git"), now.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(k.o.Dir, "*"))
+	for i := range left {
+		left[i] = filepath.Base(left[i])
+	}
+	if want := "[1.git 3.git builds]"; err != nil || fmt.Sprint(left) != want {
+		t.Errorf("%v, %v; want %s", left, err, want)
+	}
+}
+
+// TestForgotten: what nobody asks for any more is forgotten, and the mirror goes with its repository.
+func TestForgotten(t *testing.T) {
+	o := newOrigin(t, 2, 1)
+	tip := plan.SHA(o.git("", "-C", o.dir, "rev-parse", "main"))
+	head := o.commit("topic", "main", map[string]string{"apps/app000/o00.yaml": object("app000", 0, "y")})
+	k := keeper(t, "references", map[int64]*origin{1: o})
+	now := time.Now()
+	s := k.Answered(t.Context(), observed(t, 1, tip, tip, map[plan.SHA]string{head: "apps/app000/o00.yaml"}), now)
+	if got := releases(s, 0); got != "live" {
+		t.Fatal(got)
+	}
+	none := observed(t, 1, tip, tip, nil)
+	if k.Fill(&none, now.Add(unused+1)); len(k.repos[s.Repo.Key()].answers) != 0 {
+		t.Error("an answer is kept that nobody asked for")
+	}
+	if _, err := os.Stat(k.mirror(s.Repo)); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Forget(s.Repo); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(k.mirror(s.Repo)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the mirror of a repository that is gone: %v", err)
+	}
+}
+
+// BenchmarkAnswer is an answer about a change of a file among 20,000 files and 500 entry points: with nothing kept, about a further pull request, and about one
+// after a merge.
+func BenchmarkAnswer(b *testing.B) {
+	o := newOrigin(b, 500, 38)
+	tip := plan.SHA(o.git("", "-C", o.dir, "rev-parse", "main"))
+	n := 0
+	changed := func(from string) plan.SHA {
+		n++
+		return o.commit("topic", from, map[string]string{"apps/app000/o00.yaml": object("app000", 0, fmt.Sprint(n))})
+	}
+	answer := func(b *testing.B, k *Keeper, tip, head plan.SHA) {
+		b.Helper()
+		s := observed(b, 1, tip, tip, map[plan.SHA]string{head: "apps/app000/o00.yaml"})
+		k.Fill(&s, time.Now())
+		r, a := k.next(time.Now())
+		found, err := k.look(b.Context(), r, a)
+		if k.done(r, a, found, err, time.Now()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Run("cold", func(b *testing.B) {
+		for b.Loop() {
+			k := keeper(b, "references", map[int64]*origin{1: o})
+			answer(b, k, tip, changed("main"))
+			k.rest()
+		}
+	})
+	k := keeper(b, "references", map[int64]*origin{1: o})
+	defer k.rest()
+	answer(b, k, tip, changed("main"))
+	b.Run("warm", func(b *testing.B) {
+		for b.Loop() {
+			b.StopTimer()
+			head := changed("main")
+			b.StartTimer()
+			answer(b, k, tip, head)
+		}
+	})
+	b.Run("merged", func(b *testing.B) {
+		for b.Loop() {
+			b.StopTimer()
+			n++
+			o.git("", "-C", o.dir, "symbolic-ref", "HEAD", "refs/heads/none")
+			tip = o.commit("main", "main", map[string]string{"apps/app001-rw/o00.yaml": object("app001-rw", 0, fmt.Sprint(n))})
+			head := changed("main")
+			b.StartTimer()
+			answer(b, k, tip, head)
+		}
+	})
+}

@@ -1,0 +1,136 @@
+package revisions
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/flux/analysis"
+	"github.com/sluicegate/sluice/flux/build"
+	"github.com/sluicegate/sluice/gitremote"
+	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/meter"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// question is what a child process is asked: what some files mean that a change of a repository touches.
+type question struct {
+	Mirror string // directory
+	Builds string // directory in which builds are kept
+	URL    string // of the repository, as people see it
+	Branch string // the default branch
+	Asked  plan.Asked
+	Files  []plan.File
+}
+
+// commits is what is read: the base's tip, what the change begins at, and its head.
+func (q question) commits() []plan.SHA {
+	return []plan.SHA{q.Asked.Tip, cmp.Or(q.Asked.Before, q.Asked.Tip), q.Asked.Head}
+}
+
+// reply is what it answers.
+type reply struct {
+	Answers layout.Answers
+	Err     string // why there are none; "": there are
+	Bound   bool   // Err is a bound of the run, and not perhaps the mirror's fault
+}
+
+// maxQuestion is how many bytes a question, or its answer, may have.
+const maxQuestion = 64 << 20
+
+// Child is what the child process does: it answers questions until in ends, or its meter does. build builds as its job says, in processes of its own. What it has
+// read of a base's tip is kept for the next question about that repository.
+func Child(ctx context.Context, m *meter.Meter, in io.Reader, out io.Writer, run func(context.Context, build.Job) ([]build.Result, error)) error {
+	questions, answers := json.NewDecoder(in), json.NewEncoder(out)
+	r := &reader{meter: m, build: run, nothing: m.Mark()}
+	for {
+		var q question
+		if err := questions.Decode(&q); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("read the question: %w", err)
+		}
+		var a reply
+		var err error
+		if a.Answers, err = r.answer(ctx, q); err == nil {
+			err = m.Err()
+		}
+		if err != nil {
+			bound := (*meter.Error)(nil)
+			a = reply{Err: plan.Text(plan.Clean(err.Error())), Bound: errors.As(err, &bound)}
+		}
+		if err := answers.Encode(a); err != nil {
+			return err
+		}
+	}
+}
+
+// reader answers questions.
+type reader struct {
+	meter *meter.Meter
+	build func(context.Context, build.Job) ([]build.Result, error)
+
+	nothing func() // gives back all that was taken
+
+	kept   *analysis.Tree // of the last question: the base's tip without the change
+	mirror string         // of kept
+	tip    plan.SHA       // of kept
+}
+
+// answer reads the trees.
+func (r *reader) answer(ctx context.Context, q question) (answers layout.Answers, err error) {
+	if r.mirror != q.Mirror {
+		r.kept = nil
+		r.nothing()
+	}
+	if r.kept != nil {
+		defer r.meter.Mark()() // what is kept takes the place of what was
+	}
+	repo, err := gitremote.Open(r.meter, q.Mirror)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	data, ok, err := repo.File(q.Asked.Tip, config.File)
+	if err != nil {
+		return nil, err
+	}
+	policy, _ := config.Parse(data)
+	if !ok || policy == nil {
+		return nil, fmt.Errorf("%s of %s has no meaning", config.File, q.Asked.Tip.Short()) // the caller has read it
+	}
+	cache := build.NewCache(q.Builds, time.Now())
+	defer cache.Close()
+	run := analysis.Run{Meter: r.meter, URL: q.URL, DefaultBranch: q.Branch, Build: func(ctx context.Context, j build.Job) ([]build.Result, error) {
+		j.Cache = cache
+		return r.build(ctx, j)
+	}}
+	change, err := Between(repo, q.Files, q.Asked.Tip, cmp.Or(q.Asked.Before, q.Asked.Tip), q.Asked.Head)
+	if err != nil {
+		return nil, err
+	}
+	if r.kept != nil {
+		since, err := Between(repo, nil, r.tip, r.tip, q.Asked.Tip)
+		if err == nil {
+			change.Kept, change.Trees[0].Changed = r.kept, since.Trees[1].Changed
+		}
+	}
+	impact, err := run.Compare(ctx, policy, change)
+	r.kept, r.mirror, r.tip = impact.First, q.Mirror, q.Asked.Tip
+	if err == nil && impact.Rootless {
+		err = errors.New("no cluster is found with the change: list them under clusters in " + config.File)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, f := range q.Files {
+		names = append(names, f.Names()...)
+	}
+	return impact.Answers(names)
+}

@@ -1,0 +1,192 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sluicegate/sluice/internal/standin"
+)
+
+// What refers to a path decides, in the service: a cluster of two Flux Kustomizations over shared files, of which one is windowed by its name.
+const (
+	byReferences = `version: 1
+timezone: UTC
+windows:
+  weekend: WINDOW
+layout:
+  flux: true
+  entrypoints:
+    - {where: flux-system/slow, release: weekend}
+  unmatched: live
+pull_requests:
+  settle: 0s
+`
+	syncOf = `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 1m, url: URL, ref: {branch: main}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 1m, path: ./clusters/one, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
+`
+	kustomizationOf = `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: NAME, namespace: flux-system}
+spec: {interval: 1m, path: ./apps/NAME, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
+`
+)
+
+// resources is a kustomization.yaml.
+func resources(names ...string) string { return "resources: [" + strings.Join(names, ", ") + "]\n" }
+
+// object is a ConfigMap.
+func object(name, value string) string {
+	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + ", namespace: apps}\ndata: {value: \"" + value + "\"}\n"
+}
+
+// newCluster makes a repository that Flux reads, with that window.
+func newCluster(t *testing.T, window string) *world {
+	t.Helper()
+	w := newGitHub(t, standin.Options{Now: time.Now})
+	w.repo = w.create("acme", "fleet", map[string]string{
+		".github/sluice.yaml": strings.ReplaceAll(byReferences, "WINDOW", window),
+		"README.md":           "fleet\n",
+		"clusters/one/flux-system/gotk-sync.yaml": strings.ReplaceAll(syncOf, "URL", w.url+"/acme/fleet"),
+		"clusters/one/slow.yaml":                  strings.ReplaceAll(kustomizationOf, "NAME", "slow"),
+		"clusters/one/fast.yaml":                  strings.ReplaceAll(kustomizationOf, "NAME", "fast"),
+		"apps/slow/kustomization.yaml":            resources("../base", "own.yaml"),
+		"apps/slow/own.yaml":                      object("slow", "0"),
+		"apps/fast/kustomization.yaml":            resources("own.yaml"),
+		"apps/fast/own.yaml":                      object("fast", "0"),
+		"apps/base/kustomization.yaml":            resources("shared.yaml"),
+		"apps/base/shared.yaml":                   object("shared", "0"),
+	})
+	return w
+}
+
+// change opens a pull request that writes files.
+func (w *world) change(head string, files map[string]string) int {
+	w.t.Helper()
+	n, err := w.repo.OpenPull(standin.NewPull{By: "alice", Head: head, Change: &standin.Change{Message: head, Write: files}})
+	w.must(err)
+	return n
+}
+
+// TestReferencesDecide: what a windowed Kustomization reads is held, whatever its path, with the chain that leads to it; so is what it reads by the
+// change itself. What only others read is merged. Once the window opens, what was held goes.
+func TestReferencesDecide(t *testing.T) {
+	t.Parallel()
+	w := newCluster(t, shutForYears)
+	w.serve()
+	live := w.change("live", map[string]string{"apps/fast/own.yaml": object("fast", "1")})
+	shared := w.change("shared", map[string]string{"apps/base/shared.yaml": object("shared", "1")})
+	added := w.change("added", map[string]string{
+		"apps/slow/kustomization.yaml": resources("../base", "own.yaml", "../../extra/new.yaml"), "extra/new.yaml": object("new", "1"),
+	})
+	defined := w.change("defined", map[string]string{"clusters/one/slow.yaml": strings.ReplaceAll(kustomizationOf, "NAME", "slow") + "  # moved\n"})
+	w.merged(live)
+	for _, n := range []int{shared, added, defined} {
+		w.hasStatus(n, "pending: held by weekend until ")
+	}
+	if out, errs, code := w.run("plan", "acme/fleet"); code != 1 || strings.Count(out, "held by weekend until ") != 3 {
+		t.Errorf("plan: exit %d\n%s%s", code, out, errs)
+	}
+	w.setFile(strings.ReplaceAll(byReferences, "WINDOW", openForYears))
+	for _, n := range []int{shared, added, defined} {
+		w.merged(n)
+	}
+}
+
+// TestReferencesOfAMergeCount: a base that moves may change who reads a file. What was found before is no answer for it.
+func TestReferencesOfAMergeCount(t *testing.T) {
+	t.Parallel()
+	w := newCluster(t, shutForYears)
+	w.serve()
+	const path = "apps/late/late.yaml"
+	draft, err := w.repo.OpenPull(standin.NewPull{By: "alice", Head: "late", Draft: true, Change: &standin.Change{Message: "late", Write: map[string]string{path: object("late", "1")}}})
+	w.must(err)
+	w.eventually("it is seen", func() bool { return w.status(draft) != "" })
+	_, err = w.repo.Commit("main", standin.Change{By: "acme", Message: "slow reads it", Write: map[string]string{
+		"apps/slow/kustomization.yaml": resources("../base", "own.yaml", "../late"), "apps/late/kustomization.yaml": resources("late.yaml"),
+	}})
+	w.must(err)
+	w.must(w.repo.MarkReady(draft, "alice"))
+	w.hasStatus(draft, "pending: held by weekend until ")
+	w.unmerged(draft)
+}
+
+// TestReferencesSurviveTheirMirror: a mirror that is lost or broken is fetched again.
+func TestReferencesSurviveTheirMirror(t *testing.T) {
+	t.Parallel()
+	w := newCluster(t, shutForYears)
+	p := w.serve()
+	w.merged(w.change("first", map[string]string{"apps/fast/own.yaml": object("fast", "1")}))
+	trees := filepath.Join(w.dir, "sluice.db.trees")
+	w.must(os.RemoveAll(trees))
+	w.merged(w.change("second", map[string]string{"apps/fast/own.yaml": object("fast", "2")}))
+	p.stop(syscall.SIGKILL)
+	packs, err := filepath.Glob(filepath.Join(trees, "*.git", "objects", "pack", "*"))
+	w.must(err)
+	if len(packs) == 0 {
+		t.Fatal("there is no mirror")
+	}
+	for _, name := range packs {
+		w.must(os.Truncate(name, 10))
+	}
+	w.serve()
+	w.merged(w.change("third", map[string]string{"apps/fast/own.yaml": object("fast", "3")}))
+	w.hasStatus(w.change("held", map[string]string{"apps/base/shared.yaml": object("shared", "1")}), "pending: held by weekend until ")
+}
+
+// TestReferencesOfAHostileTree: a stranger's tree costs its own repository time. Others are answered meanwhile, and what is in it is held.
+func TestReferencesOfAHostileTree(t *testing.T) {
+	t.Parallel()
+	w := newCluster(t, shutForYears)
+	fleet := w.repo
+	other := w.create("acme", "other", map[string]string{".github/sluice.yaml": rules(openForYears), "apps/a-rt/x": "0\n"})
+	w.serve()
+	overlays := map[string]string{"apps/fast/kustomization.yaml": resources("own.yaml", "../../deep/0")}
+	for i := range 40 { // each reads the next one twice, which makes 2^40 of the last
+		next := fmt.Sprintf("../%d", i+1)
+		overlays[fmt.Sprintf("deep/%d/kustomization.yaml", i)] = resources("a", "b")
+		overlays[fmt.Sprintf("deep/%d/a/kustomization.yaml", i)] = "namePrefix: a-\nresources: [../" + next + "]\n"
+		overlays[fmt.Sprintf("deep/%d/b/kustomization.yaml", i)] = "namePrefix: b-\nresources: [../" + next + "]\n"
+	}
+	overlays["deep/40/kustomization.yaml"] = resources("own.yaml")
+	overlays["deep/40/own.yaml"] = object("deep", "0")
+	hostile := w.change("hostile", overlays)
+	w.repo = other
+	w.merged(w.open("live", "apps/a-rt/x"))
+	w.repo = fleet
+	w.eventually("it is held, and says by what", func() bool {
+		return strings.HasPrefix(w.status(hostile), "pending: held: cannot read what refers to its files: ")
+	})
+	t.Log(w.status(hostile))
+	w.merged(w.change("honest", map[string]string{"apps/fast/own.yaml": object("fast", "1")}))
+	w.unmerged(hostile)
+}
+
+// TestReferencesInAQueue: a merge group is answered by what refers to its files.
+func TestReferencesInAQueue(t *testing.T) {
+	t.Parallel()
+	w := newCluster(t, shutForYears)
+	w.repo.Protect("main", standin.Rules{Queue: true, Checks: []standin.RequiredCheck{{Context: "sluice/main", App: app}}})
+	w.serve()
+	windowed := w.change("shared", map[string]string{"apps/base/shared.yaml": object("shared", "1")})
+	live := w.change("live", map[string]string{"apps/fast/own.yaml": object("fast", "1")})
+	for _, n := range []int{windowed, live} {
+		w.hasStatus(n, "failure: main requires its merge queue")
+	}
+	queue := w.enqueued(live, windowed)
+	w.eventually("the live entry is green", func() bool { return w.isGreen(queue[0].Head) })
+	w.eventually("the windowed entry is held", func() bool {
+		return strings.HasPrefix(w.statusOn(queue[1].Head, "sluice/main"), "failure: held by weekend until ")
+	})
+}
