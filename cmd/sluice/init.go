@@ -31,7 +31,7 @@ with the schedules that patches give them; and schedules of the Flux Operator. E
 could not understand stands in the file as comments.
 
 The file says ` + "`mode: observe`" + `: statuses say what would be held, and nothing is held. It passes ` + "`sluice check`" + `; where none would, nothing is
-written. Nothing is fetched. A file that is there is not overwritten without --force. In a clone DIR is its root, where alone the file counts.
+written. With --flux what Flux reads decides, in place of paths. Nothing is fetched. A file that is there is not overwritten without --force. In a clone DIR is its root, where alone the file counts.
 
 Exit codes: 0 fine; 1 nothing was written, because it would not pass, or because the tree has nothing of Flux; 2 the call or the directory is
 unusable.`
@@ -40,6 +40,7 @@ unusable.`
 type initCall struct {
 	dir, file   string
 	force, json bool
+	flux        bool
 }
 
 // newInitCommand makes `sluice init [DIR]`: the first file of a repository.
@@ -58,6 +59,7 @@ func newInitCommand(e *env) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&call.file, "file", "", "write to this file, or - for standard output, instead of DIR/"+config.File)
 	cmd.Flags().BoolVar(&call.force, "force", false, "overwrite a file that is there")
+	cmd.Flags().BoolVar(&call.flux, "flux", false, "let what Flux reads decide (layout.flux), instead of rules by paths")
 	cmd.Flags().BoolVar(&call.json, "json", false, "print JSON")
 	return e.metered(cmd)
 }
@@ -77,7 +79,7 @@ func (e *env) init(ctx context.Context, call initCall) error {
 	if err == nil && call.file != standardInput && !call.force {
 		return fmt.Errorf("%s is there already; --force overwrites it", shown(target))
 	}
-	view, err := e.draft(ctx, call.dir)
+	view, err := e.draft(ctx, call)
 	if err != nil {
 		return err
 	}
@@ -94,7 +96,8 @@ func (e *env) init(ctx context.Context, call initCall) error {
 }
 
 // draft makes the first file of a repository, and says what the file means for its tree.
-func (e *env) draft(ctx context.Context, dir string) (report.Draft, error) {
+func (e *env) draft(ctx context.Context, call initCall) (report.Draft, error) {
+	dir := call.dir
 	tree := os.DirFS(dir)
 	paths, err := analysis.List(ctx, tree)
 	if err != nil {
@@ -105,7 +108,7 @@ func (e *env) draft(ctx context.Context, dir string) (report.Draft, error) {
 	if err != nil {
 		return report.Draft{}, err
 	}
-	draft, err := survey.New(read.Graph, paths, run.DefaultBranch)
+	draft, err := survey.New(read.Graph, paths, run.DefaultBranch, call.flux)
 	if err := cmp.Or(ctx.Err(), err); err != nil {
 		return report.Draft{}, err
 	}

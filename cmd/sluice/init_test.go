@@ -41,6 +41,33 @@ func TestInitShapes(t *testing.T) {
 	})
 }
 
+// TestInitFlux: by references, where they can say what was found; check has nothing against it, and what windows were found for is held.
+func TestInitFlux(t *testing.T) {
+	written := 0
+	fluxtrees.Each(t, func(t *testing.T, name string) {
+		t.Chdir(fluxtrees.Dir(t, name))
+		stdout, stderr, code := sluice("init", "--flux")
+		text, err := os.ReadFile(config.File)
+		if code == 1 {
+			if err == nil || !strings.Contains(stdout+stderr, "references cannot say what was found") {
+				t.Errorf("%s%s\n%s", stdout, stderr, text)
+			}
+			return
+		}
+		policy, _ := config.Parse(text)
+		if code != 0 || err != nil || policy == nil || !policy.Flux || policy.Mode != config.Observe {
+			t.Fatal(code, stderr, err, string(text))
+		}
+		if stdout, _, code := sluice("check"); code != 0 {
+			t.Errorf("check says: %s", stdout)
+		}
+		written++
+	})
+	if written < 4 {
+		t.Errorf("only %d shapes have a file by references", written)
+	}
+}
+
 // TestBelowRoot: in a directory of a clone, which no command can take for the repository, each says where the root is. One with a file of its own is a
 // repository for itself, as a sample is.
 func TestBelowRoot(t *testing.T) {

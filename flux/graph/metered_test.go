@@ -120,7 +120,7 @@ var commands = map[string]func(*testing.T, *graph.Tree, []graph.Cluster, fstest.
 		runtime.KeepAlive(r)
 	},
 	"survey": func(_ *testing.T, g *graph.Tree, _ []graph.Cluster, tree fstest.MapFS) {
-		_, _ = survey.New(g, slices.Sorted(maps.Keys(tree)), "main")
+		_, _ = survey.New(g, slices.Sorted(maps.Keys(tree)), "main", false)
 	},
 	"render": func(t *testing.T, g *graph.Tree, found []graph.Cluster, tree fstest.MapFS) {
 		in := render.Input{Policy: windowed(t), Tree: tree, Graph: g, Clusters: found}

@@ -275,7 +275,7 @@ func (k *Keeper) look(ctx context.Context, r repository, a *answer) (found *plan
 		return nil, err
 	}
 	q := a.question
-	q.Mirror, q.Builds, q.URL, q.Branch = k.mirror(r.repo), filepath.Join(k.o.Dir, "builds"), remote.URL, string(r.branch)
+	q.place = place{Mirror: k.mirror(r.repo), Builds: filepath.Join(k.o.Dir, "builds"), URL: remote.URL, Branch: string(r.branch)}
 	if a.tries > 0 { // nobody knows what is wrong with it
 		if err := os.RemoveAll(q.Mirror); err != nil {
 			return nil, err

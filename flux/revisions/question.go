@@ -20,12 +20,17 @@ import (
 
 // question is what a child process is asked: what some files mean that a change of a repository touches.
 type question struct {
+	place
+	Asked plan.Asked
+	Files []plan.File
+}
+
+// place is where a repository stands, and what is known of it.
+type place struct {
 	Mirror string // directory
 	Builds string // directory in which builds are kept
 	URL    string // of the repository, as people see it
 	Branch string // the default branch
-	Asked  plan.Asked
-	Files  []plan.File
 }
 
 // commits is what is read: the base's tip, what the change begins at, and its head.
@@ -77,18 +82,19 @@ type reader struct {
 
 	nothing func() // gives back all that was taken
 
-	kept   *analysis.Tree // of the last question: the base's tip without the change
-	mirror string         // of kept
-	tip    plan.SHA       // of kept
+	kept *analysis.Tree // of the last question: the base's tip without the change
+	of   place          // kept is of
+	tip  plan.SHA       // of kept
 }
 
 // answer reads the trees.
 func (r *reader) answer(ctx context.Context, q question) (answers layout.Answers, err error) {
-	if r.mirror != q.Mirror {
-		r.kept = nil
-		r.nothing()
+	if r.of != q.place {
+		r.kept, r.of = nil, q.place
 	}
-	if r.kept != nil {
+	if r.kept == nil {
+		r.nothing()
+	} else {
 		defer r.meter.Mark()() // what is kept takes the place of what was
 	}
 	repo, err := gitremote.Open(r.meter, q.Mirror)
@@ -121,7 +127,7 @@ func (r *reader) answer(ctx context.Context, q question) (answers layout.Answers
 		}
 	}
 	impact, err := run.Compare(ctx, policy, change)
-	r.kept, r.mirror, r.tip = impact.First, q.Mirror, q.Asked.Tip
+	r.kept, r.tip = impact.First, q.Asked.Tip
 	if err == nil && impact.Rootless {
 		err = errors.New("no cluster is found with the change: list them under clusters in " + config.File)
 	}

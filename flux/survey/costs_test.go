@@ -24,7 +24,7 @@ func TestStops(t *testing.T) {
 		}
 		tree.Clusters(nil)
 		before := m.Readings()
-		_, err = New(tree, slices.Sorted(maps.Keys(texts)), "main")
+		_, err = New(tree, slices.Sorted(maps.Keys(texts)), "main", false)
 		return m, [2]int64{m.Readings()[meter.Nodes].Used - before[meter.Nodes].Used, m.Readings()[meter.Steps].Used - before[meter.Steps].Used}, err
 	}
 	m, all, err := took(meter.Limits{})

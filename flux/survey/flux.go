@@ -16,7 +16,7 @@ func (s *survey) writeFlux(y *yamlText) {
 	for _, r := range s.rules {
 		patterns += len(r.paths)
 	}
-	if len(lines) == 0 || patterns < len(lines) {
+	if len(lines) == 0 || patterns < len(lines) || s.preset != layout.NoPreset {
 		return
 	}
 	y.comment(1, wordFlux)
@@ -28,7 +28,7 @@ func (s *survey) writeFlux(y *yamlText) {
 // fluxLines is the lines that stand for rules and unmatched, with so many entries of entrypoints; none: they would say something else.
 func (s *survey) fluxLines(most int) (lines []string) {
 	points := s.entryPoints()
-	if s.preset != layout.NoPreset || len(points)+len(s.branches) == 0 || len(points) > most || slices.ContainsFunc(s.clusters, doubtful) {
+	if len(points)+len(s.branches) == 0 || len(points) > most || slices.ContainsFunc(s.clusters, doubtful) {
 		return nil
 	}
 	if lines = append(lines, "flux: true"); len(points) > 0 {

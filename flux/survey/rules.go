@@ -283,8 +283,8 @@ func sidePaths(p layout.Preset, at string) []string {
 	return []string{at + "**/{*-window,window-*}/**", "!" + at + "**/{*-live,live-*}/**"}
 }
 
-// holdAll is what is left where the rules do not hold all that they should: references decide, which the service does not read, so that it holds
-// everything; where these cannot either, everything waits.
+// holdAll is what is left where the rules do not hold all that they should: references decide; where these cannot
+// either, everything waits.
 func (s *survey) holdAll() {
 	all := needs{}
 	for _, n := range s.needs {

@@ -34,9 +34,15 @@ type Cluster struct {
 }
 
 // New drafts the first file of a repository: tree is its Flux objects, paths are all its files, relative to its root and with slashes, and main
-// is its default branch, "" if nobody knows. It fails only if no valid file can be made of the tree at all, or with the run that read the tree.
-func New(tree *graph.Tree, paths []string, main string) (Draft, error) {
+// is its default branch, "" if nobody knows. With flux it is a file by references instead of paths. It fails only if no valid file can be made of the tree
+// at all, or with the run that read the tree.
+func New(tree *graph.Tree, paths []string, main string, flux bool) (Draft, error) {
 	s := newSurvey(tree, paths, main)
+	if flux {
+		if s.byReferences = s.fluxLines(config.MaxEntryPoints); len(s.byReferences) == 0 {
+			s.fail(codeNotHeld, wordNotByReferences)
+		}
+	}
 	d := s.draft()
 	if s.loses(d.Policy) != "" {
 		s.note(noteNotHeld)

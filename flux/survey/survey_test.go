@@ -34,7 +34,7 @@ func draftOf(t *testing.T, tree fs.FS) (d Draft, errs []config.Finding) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if d, err = New(read, paths, ""); err != nil || d.Policy == nil {
+	if d, err = New(read, paths, "", false); err != nil || d.Policy == nil {
 		t.Fatal(err)
 	}
 	in := config.CheckInput{Paths: paths, At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}

@@ -54,7 +54,7 @@ const (
 	wordHead       = "# Which paths of this repository may change, and when. `sluice init` generated it from the tree: review it."
 	wordExample    = "An example: %s says when changes may reach %s. Put your hours in, or `duration: 8h` instead of a close."
 	wordFlux       = "Or by what Flux reads: these lines instead of rules and unmatched. They hold what is added later, too. See docs/graph.md."
-	wordReferences = "By what Flux reads, as rules cannot say it. See docs/graph.md."
+	wordReferences = "By what Flux reads. See docs/graph.md."
 	wordBare       = "Nothing more could be derived from this tree:"
 )
 
@@ -66,6 +66,7 @@ const (
 )
 
 const (
+	wordNotByReferences = "references cannot say what was found: nothing is windowed, or the graph does not know enough of a cluster (sluice graph); without --flux there are rules by paths"
 	wordNoFlux  = "no cluster, Flux Kustomization or source was found, and no directories such as apps-rt and apps-rw: run it in the repository that Flux reads"
 	wordNotHeld = "the file would not hold %s, for which a window was found: write it by hand"
 )
