@@ -171,16 +171,7 @@ func parseSettings(v *viper.Viper, from sources) (service.Settings, error) {
 	peer, err := strconv.ParseInt(v.GetString("peer_connections"), 10, 32)
 	s.Peer = int(peer)
 	check("peer_connections", numberError(err, peer+1, "a number of connections, or 0"))
-	s.Memory, err = memory(v.GetString("memory"))
-	check("memory", err)
-	program, err := os.Executable()
-	check("trees.directory", err)
-	s.Reader = []string{program, "references"}
-	s.Trees = cmp.Or(v.GetString("trees.directory"), s.Database+".trees")
-	s.TreeBytes, err = memory(v.GetString("trees.repository"))
-	check("trees.repository", err)
-	s.AllTreeBytes, err = memory(v.GetString("trees.all"))
-	check("trees.all", err)
+	parseKept(v, &s, check)
 	if s.LogLevel.UnmarshalText([]byte(v.GetString("log.level"))) != nil {
 		check("log.level", errors.New("want debug, info, warn or error"))
 	}
@@ -191,6 +182,21 @@ func parseSettings(v *viper.Viper, from sources) (service.Settings, error) {
 		check("log.format", errors.New("want text or json"))
 	}
 	return s, errors.Join(errs...)
+}
+
+// parseKept reads how much is kept of repositories, where, and what reads their files.
+func parseKept(v *viper.Viper, s *service.Settings, check func(key string, err error)) {
+	var err error
+	s.Memory, err = memory(v.GetString("memory"))
+	check("memory", err)
+	program, err := os.Executable()
+	check("trees.directory", err)
+	s.Reader = []string{program, "references"}
+	s.Trees = cmp.Or(v.GetString("trees.directory"), s.Database+".trees")
+	s.TreeBytes, err = memory(v.GetString("trees.repository"))
+	check("trees.repository", err)
+	s.AllTreeBytes, err = memory(v.GetString("trees.all"))
+	check("trees.all", err)
 }
 
 func checkListens(s service.Settings, check func(key string, err error)) {

@@ -179,8 +179,8 @@ func TestAnswers(t *testing.T) {
 	} {
 		text := object("changed", 1, "y")
 		if strings.HasPrefix(path, "clusters") {
-			text = strings.ReplaceAll("apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: app001-rw, namespace: flux-system}\n"+
-				"spec: {path: ./apps/app000, sourceRef: {kind: GitRepository, name: flux-system}}\n", "", "")
+			text = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: app001-rw, namespace: flux-system}\n" +
+				"spec: {path: ./apps/app000, sourceRef: {kind: GitRepository, name: flux-system}}\n"
 		}
 		head := o.commit("topic", "main", map[string]string{path: text})
 		s := k.Answered(t.Context(), observed(t, 1, tip, tip, map[plan.SHA]string{head: path}), time.Now())

@@ -67,8 +67,8 @@ const (
 
 const (
 	wordNotByReferences = "references cannot say what was found: nothing is windowed, or the graph does not know enough of a cluster (sluice graph); without --flux there are rules by paths"
-	wordNoFlux  = "no cluster, Flux Kustomization or source was found, and no directories such as apps-rt and apps-rw: run it in the repository that Flux reads"
-	wordNotHeld = "the file would not hold %s, for which a window was found: write it by hand"
+	wordNoFlux          = "no cluster, Flux Kustomization or source was found, and no directories such as apps-rt and apps-rw: run it in the repository that Flux reads"
+	wordNotHeld         = "the file would not hold %s, for which a window was found: write it by hand"
 )
 
 // wordDefault says that it is not known which of several branches Flux reads live; tracked is where each is tracked.

@@ -51,12 +51,12 @@ func object(name, value string) string {
 	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + ", namespace: apps}\ndata: {value: \"" + value + "\"}\n"
 }
 
-// newCluster makes a repository that Flux reads, with that window.
-func newCluster(t *testing.T, window string) *world {
+// newCluster makes a repository that Flux reads, with a window that is closed.
+func newCluster(t *testing.T) *world {
 	t.Helper()
 	w := newGitHub(t, standin.Options{Now: time.Now})
 	w.repo = w.create("acme", "fleet", map[string]string{
-		".github/sluice.yaml": strings.ReplaceAll(byReferences, "WINDOW", window),
+		".github/sluice.yaml": strings.ReplaceAll(byReferences, "WINDOW", shutForYears),
 		"README.md":           "fleet\n",
 		"clusters/one/flux-system/gotk-sync.yaml": strings.ReplaceAll(syncOf, "URL", w.url+"/acme/fleet"),
 		"clusters/one/slow.yaml":                  strings.ReplaceAll(kustomizationOf, "NAME", "slow"),
@@ -83,7 +83,7 @@ func (w *world) change(head string, files map[string]string) int {
 // change itself. What only others read is merged. Once the window opens, what was held goes.
 func TestReferencesDecide(t *testing.T) {
 	t.Parallel()
-	w := newCluster(t, shutForYears)
+	w := newCluster(t)
 	w.serve()
 	live := w.change("live", map[string]string{"apps/fast/own.yaml": object("fast", "1")})
 	shared := w.change("shared", map[string]string{"apps/base/shared.yaml": object("shared", "1")})
@@ -107,7 +107,7 @@ func TestReferencesDecide(t *testing.T) {
 // TestReferencesOfAMergeCount: a base that moves may change who reads a file. What was found before is no answer for it.
 func TestReferencesOfAMergeCount(t *testing.T) {
 	t.Parallel()
-	w := newCluster(t, shutForYears)
+	w := newCluster(t)
 	w.serve()
 	const path = "apps/late/late.yaml"
 	draft, err := w.repo.OpenPull(standin.NewPull{By: "alice", Head: "late", Draft: true, Change: &standin.Change{Message: "late", Write: map[string]string{path: object("late", "1")}}})
@@ -125,7 +125,7 @@ func TestReferencesOfAMergeCount(t *testing.T) {
 // TestReferencesSurviveTheirMirror: a mirror that is lost or broken is fetched again.
 func TestReferencesSurviveTheirMirror(t *testing.T) {
 	t.Parallel()
-	w := newCluster(t, shutForYears)
+	w := newCluster(t)
 	p := w.serve()
 	w.merged(w.change("first", map[string]string{"apps/fast/own.yaml": object("fast", "1")}))
 	trees := filepath.Join(w.dir, "sluice.db.trees")
@@ -148,7 +148,7 @@ func TestReferencesSurviveTheirMirror(t *testing.T) {
 // TestReferencesOfAHostileTree: a stranger's tree costs its own repository time. Others are answered meanwhile, and what is in it is held.
 func TestReferencesOfAHostileTree(t *testing.T) {
 	t.Parallel()
-	w := newCluster(t, shutForYears)
+	w := newCluster(t)
 	fleet := w.repo
 	other := w.create("acme", "other", map[string]string{".github/sluice.yaml": rules(openForYears), "apps/a-rt/x": "0\n"})
 	w.serve()
@@ -176,7 +176,7 @@ func TestReferencesOfAHostileTree(t *testing.T) {
 // TestReferencesInAQueue: a merge group is answered by what refers to its files.
 func TestReferencesInAQueue(t *testing.T) {
 	t.Parallel()
-	w := newCluster(t, shutForYears)
+	w := newCluster(t)
 	w.repo.Protect("main", standin.Rules{Queue: true, Checks: []standin.RequiredCheck{{Context: "sluice/main", App: app}}})
 	w.serve()
 	windowed := w.change("shared", map[string]string{"apps/base/shared.yaml": object("shared", "1")})
