@@ -20,6 +20,7 @@ type pullCase struct {
 	base      *plan.Base
 	policy    *config.Policy // of the base; nil if its file is invalid
 	paths     []string       // every name that the pull request touches, sorted
+	broken    string         // what it keeps from being built; "": nothing
 	promoted  bool           // the base is a windowed branch, or may be one
 	need      need
 	receivers *receivers // the windowed branches that hold it
@@ -70,7 +71,7 @@ func onPulls() []rule {
 	return []rule{
 		spent, fought, intoWindowedBranch, unread, badRules, brokenBase,
 		crossed, onlyRules, nothingManaged,
-		conflict, mixed, moved, throughQueue, methodRefused, neverTogether,
+		conflict, notBuilt, mixed, moved, throughQueue, methodRefused, neverTogether,
 		holdLabel, unknownWindow, noReceiver, closed,
 		clockOff, draft, labelMissing, armedOtherwise, untrusted, changesRequested, approvalsMissing, reviewsMissing,
 		bypassed, checksNotGreen, rulesUnread, refused, behind, mergeabilityUnknown,
@@ -114,8 +115,9 @@ func (j *judge) decideAll() []*pullCase {
 
 // caseOf is a pull request, or what looks like one, before it is weighed and decided.
 func (j *judge) caseOf(base *plan.Base, p *plan.Pull) *pullCase {
+	policy, broken := p.Found(base)
 	return &pullCase{
-		at: j.s.At, s: &j.s, fights: j.fights, pull: p, context: plan.ContextFor(p.Base), base: base, policy: p.Found(base),
+		at: j.s.At, s: &j.s, fights: j.fights, pull: p, context: plan.ContextFor(p.Base), base: base, policy: policy, broken: broken,
 		promoted: j.isWindowed(p.Base), paths: names(p.Files),
 	}
 }
@@ -350,6 +352,10 @@ func conflict(d *pullCase) (ruling, bool) {
 		return ruling{}, false
 	}
 	return ruling{kind: plan.Blocked, reason: phrase(sayConflict, d.pull.Base)}, true
+}
+
+func notBuilt(d *pullCase) (ruling, bool) {
+	return ruling{kind: plan.Blocked, reason: plan.Text(d.broken)}, d.broken != ""
 }
 
 func mixed(d *pullCase) (ruling, bool) {

@@ -107,6 +107,7 @@ type pull struct {
 	// References is what refers to paths, by path and in the words of a file's releases; Stale: it was found for another tip.
 	References                                     map[string]string `yaml:"references"`
 	Stale                                          bool              `yaml:"stale"`
+	Broken                                         string            `yaml:"broken"`
 	Number                                         int
 	Base, Head, Author, Branch                     string
 	Files, Moved, Labels                           []string
@@ -327,7 +328,7 @@ func (sc scene) pull(p pull) plan.Pull {
 	out.Rules = rules(p)
 	if p.References != nil {
 		b := sc.base(string(base))
-		out.References = &plan.References{Asked: b.Ask(out.MergeBase, out.Head), Answers: layout.Answers{}}
+		out.References = &plan.References{Asked: b.Ask(out.MergeBase, out.Head), Answers: layout.Answers{}, Broken: p.Broken}
 		for path, release := range p.References {
 			out.References.Answers[path] = layout.Answer{Reads: &layout.Class{Releases: releases([]string{release}), Rule: path + " ← its reader"}}
 		}

@@ -222,6 +222,7 @@ type Pull struct {
 type References struct {
 	Asked
 	Answers layout.Answers
+	Broken  string // what cannot be built with the change, and could be without it, for people; hostile text; "": nothing
 }
 
 // Asked is a change of which it is asked what reads its files. What is found holds for this one alone.
@@ -237,12 +238,12 @@ func (b *Base) Ask(before, head SHA) Asked {
 	return Asked{Rules: b.File, Tip: b.Tip, Before: before, Head: head}
 }
 
-// Found is the policy of a base with what was found for a pull request, if that was asked of the states that it is in now.
-func (p *Pull) Found(b *Base) *config.Policy {
+// Found is the policy of a base with what was found for a pull request, and what it keeps from being built, if that was asked of the states that it is in now.
+func (p *Pull) Found(b *Base) (policy *config.Policy, broken string) {
 	if b.Policy == nil || p.References == nil || p.References.Asked != b.Ask(p.MergeBase, p.Head) {
-		return b.Policy
+		return b.Policy, ""
 	}
-	return b.Policy.With(p.References.Answers)
+	return b.Policy.With(p.References.Answers), p.References.Broken
 }
 
 // Mergeable is GitHub's word on conflicts with the base.

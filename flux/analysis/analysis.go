@@ -88,6 +88,7 @@ type Impact struct {
 	First  *Tree          // of the trees of a change; nil: it was not read
 	// Rootless: no cluster was found in a tree with the change, so that nothing is known to read any file of it.
 	Rootless bool
+	Broken   string       // what the change keeps from being built, where that is asked; "": nothing
 	graph    *reach.Graph // nil: they were not read
 	moves    []reach.Move
 	notes    []config.Note // why they were not
@@ -133,6 +134,7 @@ func onBranches(policy *config.Policy, files []plan.File) bool {
 type Change struct {
 	Files []plan.File
 	Trees []Revision
+	Build bool  // whether what it concerns still builds is asked, too
 	Kept  *Tree // that was read before by the same rules, from which the first differs in its changed paths; nil: there is none
 }
 
@@ -170,10 +172,13 @@ func (r Run) Compare(ctx context.Context, policy *config.Policy, c Change) (Impa
 	g := reach.New(policy, clusters...)
 	g.HoldChanged(c.names())
 	out.with(g)
-	if !moves {
-		return out, g.Err()
-	}
 	var err error
+	if c.Build && len(trees) == 2 { // else it is not known what is to be built
+		out.Broken, err = c.broken(ctx, g, trees)
+	}
+	if !moves || err != nil {
+		return out, cmp.Or(err, g.Err())
+	}
 	if out.moves, err = c.moves(ctx, g, trees); err == nil && levels.Moves == config.LevelHold {
 		g.Hold(out.moves)
 	}
@@ -187,6 +192,17 @@ func (c Change) names() []string {
 		out = append(out, f.Names()...)
 	}
 	return out
+}
+
+// broken is what the change keeps from being built.
+func (c Change) broken(ctx context.Context, g *reach.Graph, trees []Tree) (string, error) {
+	before, after := g.Touched(c.names())
+	is, err := trees[1].Build(ctx, after)
+	if err != nil || g.Broken(nil, is) == "" {
+		return "", err
+	}
+	was, err := trees[0].Build(ctx, before)
+	return g.Broken(was, is), err
 }
 
 // moves is what the change moves, and what it adds to live entry points while windowed ones make it.

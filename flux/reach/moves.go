@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/sluicegate/sluice/flux/graph"
 	"github.com/sluicegate/sluice/layout"
@@ -71,12 +72,10 @@ func (g *Graph) Affected(files []string) (before, after []graph.Entry) {
 	touched := g.touched(files)
 	live, held := map[string]bool{}, maps.Clone(g.layered)
 	pick := func(t tree) (out []graph.Entry) {
-		for _, e := range t.entries {
-			if touched[key(e.Entry)] && !e.elsewhere {
-				live[e.Cluster.Name] = live[e.Cluster.Name] || isLive(e.releases)
-				held[e.Cluster.Name] = held[e.Cluster.Name] || !isLive(e.releases)
-				out = append(out, e.Entry)
-			}
+		for _, e := range t.among(touched) {
+			live[e.Cluster.Name] = live[e.Cluster.Name] || isLive(e.releases)
+			held[e.Cluster.Name] = held[e.Cluster.Name] || !isLive(e.releases)
+			out = append(out, e.Entry)
 		}
 		return out
 	}
@@ -86,6 +85,42 @@ func (g *Graph) Affected(files []string) (before, after []graph.Entry) {
 		return !held[e.Cluster.Name] || !live[e.Cluster.Name] && !shifted[e.Cluster.Name]
 	}
 	return slices.DeleteFunc(before, never), slices.DeleteFunc(after, never)
+}
+
+// Touched is the entry points of the two trees of [New] that a change of these files concerns, before and after it.
+func (g *Graph) Touched(files []string) (before, after []graph.Entry) {
+	touched := g.touched(files)
+	pick := func(t tree) (out []graph.Entry) {
+		for _, e := range t.among(touched) {
+			out = append(out, e.Entry)
+		}
+		return out
+	}
+	return pick(g.trees[0]), pick(g.trees[1])
+}
+
+// among is the entry points of a tree that are some of those.
+func (t tree) among(keys map[string]bool) (out []known) {
+	for _, e := range t.entries {
+		if keys[key(e.Entry)] && !e.elsewhere {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Broken is what cannot be built after a change: an entry point that could be before it, or was not there. "": nothing.
+func (g *Graph) Broken(before, after []Build) string {
+	failed := map[string]bool{}
+	for _, b := range before {
+		failed[key(b.Entry)] = b.Err != ""
+	}
+	for _, b := range after {
+		if b.failed() && !failed[key(b.Entry)] {
+			return strings.ReplaceAll(wordNotBuilt(b.Err), placeholder, wordEntry(b.Entry))
+		}
+	}
+	return ""
 }
 
 // shifted is the clusters where one of the entry points that a change concerns reads fewer files after it, and another one more.

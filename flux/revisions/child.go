@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/flux/build"
-	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/plan"
 )
 
 // The times of a child process.
@@ -65,7 +65,7 @@ func (c *child) end() {
 }
 
 // answer is what a child says to a question. After an error it is of no more use.
-func (c *child) answer(q question) (layout.Answers, error) {
+func (c *child) answer(q question) (*plan.References, error) {
 	timer := time.AfterFunc(askMost, c.stop)
 	c.left.N = maxQuestion
 	var r reply
@@ -86,7 +86,7 @@ func (c *child) answer(q question) (layout.Answers, error) {
 		return nil, errors.New("the process that reads it gave no answer")
 	}
 	c.answered = true
-	return r.Answers, nil
+	return &plan.References{Asked: q.Asked, Answers: r.Answers, Broken: r.Broken}, nil
 }
 
 // unreadableError is what a child could not read, perhaps as its mirror is broken.
@@ -95,7 +95,7 @@ type unreadableError struct{ text string }
 func (e *unreadableError) Error() string { return e.text }
 
 // ask has the child answer, which is started if there is none. One that has answered before may have come to its bounds by that: it is asked again of a new one.
-func (k *Keeper) ask(ctx context.Context, q question) (layout.Answers, error) {
+func (k *Keeper) ask(ctx context.Context, q question) (*plan.References, error) {
 	for {
 		if k.child == nil {
 			var err error
@@ -104,9 +104,9 @@ func (k *Keeper) ask(ctx context.Context, q question) (layout.Answers, error) {
 			}
 		}
 		again := k.child.answered
-		answers, err := k.child.answer(q)
+		found, err := k.child.answer(q)
 		if err == nil {
-			return answers, nil
+			return found, nil
 		}
 		k.rest()
 		if !again || ctx.Err() != nil {

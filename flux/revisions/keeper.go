@@ -285,17 +285,14 @@ func (k *Keeper) look(ctx context.Context, r repository, a *answer) (found *plan
 		if err := k.fetch(ctx, remote, q.Mirror, q.commits()); err != nil {
 			return nil, err
 		}
-		answers, err := k.ask(ctx, q)
+		found, err := k.ask(ctx, q)
 		if broken := (*unreadableError)(nil); first && errors.As(err, &broken) {
 			if err := os.RemoveAll(q.Mirror); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		if err != nil {
-			return nil, err
-		}
-		return &plan.References{Asked: a.Asked, Answers: answers}, nil
+		return found, err
 	}
 }
 

@@ -166,7 +166,8 @@ func releases(s plan.Snapshot, i int) string {
 	if p.Unread.Is() {
 		return "unread: " + p.Unread.Reason
 	}
-	return strings.Join(config.Strings(p.Found(&base).Layout.Classify(p.Files[0].Path).Releases), " ")
+	policy, broken := p.Found(&base)
+	return broken + strings.Join(config.Strings(policy.Layout.Classify(p.Files[0].Path).Releases), " ")
 }
 
 // TestAnswers: what refers to a file, at the states of its pull request, and for these alone.

@@ -41,6 +41,7 @@ func (q question) commits() []plan.SHA {
 // reply is what it answers.
 type reply struct {
 	Answers layout.Answers
+	Broken  string // what cannot be built with the change; "": nothing
 	Err     string // why there are none; "": there are
 	Bound   bool   // Err is a bound of the run, and not perhaps the mirror's fault
 }
@@ -62,7 +63,7 @@ func Child(ctx context.Context, m *meter.Meter, in io.Reader, out io.Writer, run
 		}
 		var a reply
 		var err error
-		if a.Answers, err = r.answer(ctx, q); err == nil {
+		if a.Answers, a.Broken, err = r.answer(ctx, q); err == nil {
 			err = m.Err()
 		}
 		if err != nil {
@@ -88,7 +89,7 @@ type reader struct {
 }
 
 // answer reads the trees.
-func (r *reader) answer(ctx context.Context, q question) (answers layout.Answers, err error) {
+func (r *reader) answer(ctx context.Context, q question) (answers layout.Answers, broken string, err error) {
 	if r.of != q.place {
 		r.kept, r.of = nil, q.place
 	}
@@ -99,16 +100,16 @@ func (r *reader) answer(ctx context.Context, q question) (answers layout.Answers
 	}
 	repo, err := gitremote.Open(r.meter, q.Mirror)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
 	data, ok, err := repo.File(q.Asked.Tip, config.File)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	policy, _ := config.Parse(data)
 	if !ok || policy == nil {
-		return nil, fmt.Errorf("%s of %s has no meaning", config.File, q.Asked.Tip.Short()) // the caller has read it
+		return nil, "", fmt.Errorf("%s of %s has no meaning", config.File, q.Asked.Tip.Short()) // the caller has read it
 	}
 	cache := build.NewCache(q.Builds, time.Now())
 	defer cache.Close()
@@ -118,7 +119,7 @@ func (r *reader) answer(ctx context.Context, q question) (answers layout.Answers
 	}}
 	change, err := Between(repo, q.Files, q.Asked.Tip, cmp.Or(q.Asked.Before, q.Asked.Tip), q.Asked.Head)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if r.kept != nil {
 		since, err := Between(repo, nil, r.tip, r.tip, q.Asked.Tip)
@@ -126,17 +127,19 @@ func (r *reader) answer(ctx context.Context, q question) (answers layout.Answers
 			change.Kept, change.Trees[0].Changed = r.kept, since.Trees[1].Changed
 		}
 	}
+	change.Build = policy.Consistency.Builds == config.LevelHold
 	impact, err := run.Compare(ctx, policy, change)
 	r.kept, r.tip = impact.First, q.Asked.Tip
 	if err == nil && impact.Rootless {
 		err = errors.New("no cluster is found with the change: list them under clusters in " + config.File)
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	var names []string
 	for _, f := range q.Files {
 		names = append(names, f.Names()...)
 	}
-	return impact.Answers(names)
+	answers, err = impact.Answers(names)
+	return answers, plan.Clean(impact.Broken), err
 }

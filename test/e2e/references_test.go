@@ -190,3 +190,21 @@ func TestReferencesInAQueue(t *testing.T) {
 		return strings.HasPrefix(w.statusOn(queue[1].Head, "sluice/main"), "failure: held by weekend until ")
 	})
 }
+
+// TestReferencesMustBuild: what a change keeps from being built is blocked, with kustomize's message, until it is mended; what could not be built before is not.
+func TestReferencesMustBuild(t *testing.T) {
+	t.Parallel()
+	w := newCluster(t)
+	w.serve()
+	n := w.change("breaks", map[string]string{"apps/fast/kustomization.yaml": resources("own.yaml", "gone.yaml")})
+	w.hasStatus(n, "failure: flux-system/fast of one cannot be built: ")
+	if status := w.status(n); !strings.Contains(status, "gone.yaml") {
+		t.Error(status)
+	}
+	_, err := w.repo.Commit("breaks", standin.Change{By: "alice", Message: "mended", Write: map[string]string{"apps/fast/gone.yaml": object("gone", "1")}})
+	w.must(err)
+	w.merged(n)
+	_, err = w.repo.Commit("main", standin.Change{By: "acme", Message: "broken by hand", Write: map[string]string{"apps/fast/kustomization.yaml": resources("own.yaml", "nowhere.yaml")}})
+	w.must(err)
+	w.merged(w.change("after", map[string]string{"apps/fast/own.yaml": object("fast", "1")}))
+}
