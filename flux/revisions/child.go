@@ -79,7 +79,7 @@ func (c *child) answer(q question) (*plan.References, error) {
 	case err != nil:
 		return nil, fmt.Errorf("the process that reads it: %w", err)
 	case r.Err != "" && r.Bound:
-		return nil, errors.New(r.Err)
+		return nil, &boundError{r.Err}
 	case r.Err != "":
 		return nil, &unreadableError{r.Err}
 	case r.Answers == nil:
@@ -93,6 +93,11 @@ func (c *child) answer(q question) (*plan.References, error) {
 type unreadableError struct{ text string }
 
 func (e *unreadableError) Error() string { return e.text }
+
+// boundError is a bound that a child met.
+type boundError struct{ text string }
+
+func (e *boundError) Error() string { return e.text }
 
 // ask has the child answer, which is started if there is none. One that has answered before may have come to its bounds by that: it is asked again of a new one.
 func (k *Keeper) ask(ctx context.Context, q question) (*plan.References, error) {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/gitremote"
+	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -47,7 +48,11 @@ const (
 	unused    = 30 * time.Minute // an answer that nobody asked for is forgotten
 	turn      = 3 * time.Second  // of a repository, in which further answers cost less: its tree is read
 	fetchMost = 2 * time.Minute  // of a fetch
+	tell      = time.Second      // between two times that a repository's news is told: each costs a look
 )
+
+// maxBytes is how many bytes of answers are kept of one repository, about: what was not used for longest goes, and is asked for again.
+const maxBytes = 16 << 20
 
 // Keeper answers, for the service, what changes mean by references. It is for any number of goroutines.
 type Keeper struct {
@@ -67,18 +72,24 @@ type repository struct {
 	repo    plan.Repo
 	branch  plan.Branch // the default branch
 	answers map[plan.Asked]*answer
-	waiting []*answer // in the order in which they were asked for
+	waiting []*answer      // in the order in which they were asked for
+	news    []plan.Mention // of which something is known, and nobody was told
+	told    time.Time      // when somebody was
+	bytes   int            // of answers
 }
 
 // answer is what is known of one change.
 type answer struct {
 	question
-	about []plan.Mention
-	found *plan.References // nil: there is none
-	err   error            // of the last try
-	tries int              // that failed
-	since time.Time        // when it was asked for; after a failure, when it is tried again
-	used  time.Time
+	about  []plan.Mention
+	found  *plan.References // nil: there is none
+	err    error            // of the last try; nil also once it is to be tried again
+	says   string           // err, without where things stand on this machine
+	broken bool             // the last try failed for what may be the mirror's fault
+	tries  int              // that failed
+	since  time.Time        // when it was asked for; after a failure, when it is tried again
+	used   time.Time
+	bytes  int // of found
 }
 
 // NewKeeper makes a Keeper; Run answers.
@@ -147,9 +158,13 @@ func (k *Keeper) answer(s *plan.Snapshot, q question, about plan.Mention, now ti
 		r = &repository{answers: map[plan.Asked]*answer{}}
 		k.repos[s.Repo.Key()] = r
 	}
+	if r.repo.String() != s.Repo.String() { // by its name it is known which sources are it
+		r.answers, r.bytes = map[plan.Asked]*answer{}, 0
+	}
 	r.repo, r.branch = s.Repo, s.Default
 	a := r.answers[q.Asked]
 	if a == nil {
+		r.supersede(about)
 		q.Files = slices.Clone(q.Files)
 		a = &answer{question: q, since: now}
 		r.answers[q.Asked] = a
@@ -166,10 +181,21 @@ func (k *Keeper) answer(s *plan.Snapshot, q question, about plan.Mention, now ti
 	return a
 }
 
+// supersede drops what waits and is about nothing but a change that is in another state by now.
+func (r *repository) supersede(about plan.Mention) {
+	r.waiting = slices.DeleteFunc(r.waiting, func(a *answer) bool {
+		gone := len(a.about) == 1 && a.about[0] == about
+		if gone {
+			delete(r.answers, a.Asked)
+		}
+		return gone
+	})
+}
+
 // line puts a question in its turn.
 func (k *Keeper) line(r *repository, a *answer) {
 	r.waiting = append(r.waiting, a)
-	if len(r.waiting) == 1 {
+	if !slices.Contains(k.turns, r) {
 		k.turns = append(k.turns, r)
 	}
 	select {
@@ -181,7 +207,7 @@ func (k *Keeper) line(r *repository, a *answer) {
 // unread says that there is no answer, and why.
 func (a *answer) unread(now time.Time) plan.Unread {
 	if a.err != nil {
-		return plan.Unread{Reason: "cannot read what refers to its files: " + a.err.Error()}
+		return plan.Unread{Reason: "cannot read what refers to its files: " + a.says}
 	}
 	return plan.Unread{Reason: "what refers to its files is being read", Passing: now.Sub(a.since) < soon}
 }
@@ -199,6 +225,7 @@ func (k *Keeper) forget(repo plan.Repo, now time.Time) {
 	if r := k.repos[repo.Key()]; r != nil {
 		for asked, a := range r.answers {
 			if now.Sub(a.used) > unused && !slices.Contains(r.waiting, a) {
+				r.bytes -= a.bytes
 				delete(r.answers, asked)
 			}
 		}
@@ -223,7 +250,9 @@ func (k *Keeper) Run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		k.o.Found(r.repo, k.done(r, a, found, err, time.Now()))
+		if news := k.done(r, a, found, err, time.Now()); len(news) > 0 {
+			k.o.Found(r.repo, news)
+		}
 	}
 }
 
@@ -233,6 +262,11 @@ func (k *Keeper) next(now time.Time) (repository, *answer) {
 	defer k.mu.Unlock()
 	if len(k.turns) == 0 {
 		return repository{}, nil
+	}
+	for len(k.turns[0].waiting) == 0 { // all of it was superseded
+		if k.turns = k.turns[1:]; len(k.turns) == 0 {
+			return repository{}, nil
+		}
 	}
 	r := k.turns[0]
 	if r != k.last {
@@ -249,17 +283,64 @@ func (k *Keeper) next(now time.Time) (repository, *answer) {
 	return repository{repo: r.repo, branch: r.branch}, a
 }
 
-// done notes what became of a question, and gives what it is about.
-func (k *Keeper) done(r repository, a *answer, found *plan.References, err error, now time.Time) []plan.Mention {
+// done notes what became of a question, and gives what is to be told now.
+func (k *Keeper) done(of repository, a *answer, found *plan.References, err error, now time.Time) []plan.Mention {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	a.found, a.err, a.since = found, err, now
 	if err != nil {
-		k.o.Log.Warn("cannot read what refers to the files of a change", "repository", r.repo.String(), "sha", a.Asked.Head, "error", err)
+		k.o.Log.Warn("cannot read what refers to the files of a change", "repository", of.repo.String(), "sha", a.Asked.Head, "error", err)
 		a.since = now.Add(min(retry<<min(a.tries, 20), retryMost))
 		a.tries++
+		bound := (*boundError)(nil)
+		a.broken = !errors.As(err, &bound)
+		a.says = strings.ReplaceAll(err.Error(), k.o.Dir, "trees.directory")
 	}
-	return slices.Clone(a.about)
+	r := k.repos[of.repo.Key()]
+	if r == nil || r.answers[a.Asked] != a {
+		return nil // it is gone, or known by another name
+	}
+	r.keep(a)
+	r.news = append(r.news, a.about...)
+	if len(r.waiting) > 0 && now.Sub(r.told) < tell {
+		return nil
+	}
+	news := r.news
+	r.news, r.told = nil, now
+	return news
+}
+
+// keep counts an answer, and drops others beyond the bound.
+func (r *repository) keep(a *answer) {
+	if a.found == nil {
+		return
+	}
+	a.Files = nil // they were read
+	a.bytes = len(a.found.Broken)
+	for path, one := range a.found.Answers {
+		a.bytes += len(path)
+		for _, c := range []*layout.Class{one.Reads, one.Holds} {
+			if c != nil {
+				a.bytes += len(c.Rule)
+				for _, release := range c.Releases {
+					a.bytes += len(release)
+				}
+			}
+		}
+	}
+	for r.bytes += a.bytes; r.bytes > maxBytes; {
+		oldest := a
+		for _, other := range r.answers {
+			if other.bytes > 0 && other != a && (oldest == a || other.used.Before(oldest.used)) {
+				oldest = other
+			}
+		}
+		if oldest == a {
+			return
+		}
+		r.bytes -= oldest.bytes
+		delete(r.answers, oldest.Asked)
+	}
 }
 
 // look fetches what a question needs, and has a child process answer it. A panic is an error of this repository alone.
@@ -270,13 +351,13 @@ func (k *Keeper) look(ctx context.Context, r repository, a *answer) (found *plan
 			k.o.Log.Error("panic", "repository", r.repo.String(), "panic", p, "stack", string(debug.Stack()))
 		}
 	}()
-	remote, err := k.o.Remote(ctx, r.repo)
+	remote, err := k.remote(ctx, r.repo)
 	if err != nil {
 		return nil, err
 	}
 	q := a.question
 	q.place = place{Mirror: k.mirror(r.repo), Builds: filepath.Join(k.o.Dir, "builds"), URL: remote.URL, Branch: string(r.branch)}
-	if a.tries > 0 { // nobody knows what is wrong with it
+	if a.broken {
 		if err := os.RemoveAll(q.Mirror); err != nil {
 			return nil, err
 		}
@@ -294,6 +375,13 @@ func (k *Keeper) look(ctx context.Context, r repository, a *answer) (found *plan
 		}
 		return found, err
 	}
+}
+
+// remote is where a repository is reached.
+func (k *Keeper) remote(ctx context.Context, repo plan.Repo) (Remote, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchMost)
+	defer cancel()
+	return k.o.Remote(ctx, repo)
 }
 
 // mirror is the directory of a repository's mirror.
@@ -379,8 +467,8 @@ func sizeOf(dir string) (n int64, err error) {
 // Forget removes what is kept of a repository that is no longer ours.
 func (k *Keeper) Forget(repo plan.Repo) error {
 	k.mu.Lock()
-	defer k.mu.Unlock()
 	delete(k.repos, repo.Key())
+	k.mu.Unlock()
 	if err := os.RemoveAll(k.mirror(repo)); err != nil {
 		return fmt.Errorf("forget the mirror of %s: %w", repo, err)
 	}

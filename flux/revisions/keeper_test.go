@@ -159,9 +159,9 @@ func observed(t testing.TB, id int64, tip, before plan.SHA, heads map[plan.SHA]s
 	return s
 }
 
-// releases is what the first file of a pull request needs, by what was found.
-func releases(s plan.Snapshot, i int) string {
-	p := &s.Pulls[i]
+// releases is what the first file of the first pull request needs, by what was found.
+func releases(s plan.Snapshot) string {
+	p := &s.Pulls[0]
 	base := s.Bases[p.Base]
 	if p.Unread.Is() {
 		return "unread: " + p.Unread.Reason
@@ -185,11 +185,11 @@ func TestAnswers(t *testing.T) {
 		}
 		head := o.commit("topic", "main", map[string]string{path: text})
 		s := k.Answered(t.Context(), observed(t, 1, tip, tip, map[plan.SHA]string{head: path}), time.Now())
-		if got := releases(s, 0); !strings.Contains(got, want) || want == "live" && got != want {
+		if got := releases(s); !strings.Contains(got, want) || want == "live" && got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 		s.Pulls[0].Head = tip
-		if got := releases(s, 0); want == "weekend" && got != string(layout.Unread) {
+		if got := releases(s); want == "weekend" && got != string(layout.Unread) {
 			t.Errorf("%s at another head: %s", path, got)
 		}
 	}
@@ -267,6 +267,87 @@ func TestInTurn(t *testing.T) {
 	}
 }
 
+// answered has a keeper take the next question as answered.
+func answered(k *Keeper, now time.Time, rule string) (told []plan.Mention) {
+	r, a := k.next(now)
+	found := &plan.References{Asked: a.Asked, Answers: layout.Answers{}}
+	for _, f := range a.Files {
+		found.Answers[f.Path] = layout.Answer{Reads: &layout.Class{Releases: []layout.Release{layout.Live}, Rule: rule}}
+	}
+	return k.done(r, a, found, nil, now)
+}
+
+// TestSuperseded: a change that is in another state by now is asked about as it is, and not as it was.
+func TestSuperseded(t *testing.T) {
+	k := keeper(t, "references", nil)
+	now := time.Now()
+	for i := range 100 {
+		s := observed(t, 1, plan.SHA(fmt.Sprint("tip", i)), "before", map[plan.SHA]string{"head": "x"})
+		k.Fill(&s, now)
+	}
+	s := observed(t, 1, "tip99", "before", map[plan.SHA]string{"head": "x"})
+	if k.Fill(&s, now); len(k.repos[s.Repo.Key()].waiting) != 1 || len(k.repos[s.Repo.Key()].answers) != 1 {
+		t.Errorf("%d wait, %d are known", len(k.repos[s.Repo.Key()].waiting), len(k.repos[s.Repo.Key()].answers))
+	}
+	answered(k, now, "x")
+	if k.Fill(&s, now); releases(s) != "unread: what refers to its files is being read" { // it stands in the snapshot already
+		t.Error(releases(s))
+	}
+	s = observed(t, 1, "tip99", "before", map[plan.SHA]string{"head": "x"})
+	if k.Fill(&s, now); releases(s) != "live" {
+		t.Error(releases(s))
+	}
+	if r, a := k.next(now); a != nil {
+		t.Errorf("another question of %v", r.repo)
+	}
+	s = observed(t, 1, "tip99", "before", map[plan.SHA]string{"head": "x"})
+	s.Repo.Name = "renamed"
+	if k.Fill(&s, now); !s.Pulls[0].Unread.Is() {
+		t.Error("an answer about a repository of another name")
+	}
+}
+
+// TestTold: the first news of a repository is told at once, and what follows within a second together, at the latest with the last.
+func TestTold(t *testing.T) {
+	k := keeper(t, "references", nil)
+	now := time.Now()
+	many := map[plan.SHA]string{}
+	for i := range 25 {
+		many[plan.SHA(fmt.Sprint("a", i))] = "x"
+	}
+	s := observed(t, 1, "tip", "tip", many)
+	k.Fill(&s, now)
+	var told []int
+	for range 25 {
+		if news := answered(k, now, "x"); len(news) > 0 {
+			told = append(told, len(news))
+		}
+		now = now.Add(100 * time.Millisecond)
+	}
+	if want := "[1 10 10 4]"; fmt.Sprint(told) != want {
+		t.Errorf("told of %v, want %s", told, want)
+	}
+}
+
+// TestBytes: however long the answers are, those of a repository take no more than they may.
+func TestBytes(t *testing.T) {
+	k := keeper(t, "references", nil)
+	now := time.Now()
+	many := map[plan.SHA]string{}
+	for i := range 40 {
+		many[plan.SHA(fmt.Sprint("a", i))] = "x"
+	}
+	s := observed(t, 1, "tip", "tip", many)
+	k.Fill(&s, now)
+	for range many {
+		answered(k, now, strings.Repeat("x", 1<<20))
+	}
+	r := k.repos[s.Repo.Key()]
+	if total := r.bytes; total > maxBytes || total < maxBytes/2 || len(r.answers) > 17 {
+		t.Errorf("%d bytes of %d answers", total, len(r.answers))
+	}
+}
+
 // TestRoom: all mirrors together take no more than they may; what was not used for longest goes.
 func TestRoom(t *testing.T) {
 	k := keeper(t, "references", nil)
@@ -303,7 +384,7 @@ func TestForgotten(t *testing.T) {
 	k := keeper(t, "references", map[int64]*origin{1: o})
 	now := time.Now()
 	s := k.Answered(t.Context(), observed(t, 1, tip, tip, map[plan.SHA]string{head: "apps/app000/o00.yaml"}), now)
-	if got := releases(s, 0); got != "live" {
+	if got := releases(s); got != "live" {
 		t.Fatal(got)
 	}
 	none := observed(t, 1, tip, tip, nil)
