@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/gitremote"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/meter"
@@ -107,15 +108,16 @@ func (k *Keeper) Fill(s *plan.Snapshot, now time.Time) {
 	defer k.mu.Unlock()
 	for i := range s.Pulls {
 		p := &s.Pulls[i]
-		if base := s.Bases[p.Base]; asks(base) && p.MergeBase != "" && p.Complete && !p.Unread.Is() {
+		if base := s.Bases[p.Base]; asks(base, p.Files) && p.MergeBase != "" && p.Complete && !p.Unread.Is() {
 			q := question{Asked: base.Ask(p.MergeBase, p.Head), Files: p.Files}
 			p.References, p.Unread = k.fill(s, q, plan.Mention{Pull: p.Number}, now)
 		}
 	}
 	for i := range s.Groups {
 		g := &s.Groups[i]
-		if base := s.Bases[g.Base]; asks(base) && g.Complete && !g.Unread.Is() {
-			q := question{Asked: base.Ask("", g.Head), Files: slices.Concat(g.Files, g.Net)}
+		files := slices.Concat(g.Files, g.Net)
+		if base := s.Bases[g.Base]; asks(base, files) && g.Complete && !g.Unread.Is() {
+			q := question{Asked: base.Ask("", g.Head), Files: files}
 			g.References, g.Unread = k.fill(s, q, plan.Mention{SHA: g.Head}, now)
 		}
 	}
@@ -136,8 +138,11 @@ func (k *Keeper) Answered(ctx context.Context, s plan.Snapshot, now time.Time) p
 	return s
 }
 
-// asks reports whether the rules of a base ask for references.
-func asks(b plan.Base) bool { return !b.Unread.Is() && b.Policy != nil && b.Policy.Flux && b.Tip != "" }
+// asks reports whether the rules of a base ask what refers to some files. Of the rules file itself nothing is asked: it mends what keeps all else from being read.
+func asks(b plan.Base, files []plan.File) bool {
+	return !b.Unread.Is() && b.Policy != nil && b.Policy.Flux && b.Tip != "" &&
+		slices.ContainsFunc(files, func(f plan.File) bool { return slices.ContainsFunc(f.Names(), func(n string) bool { return n != config.File }) })
+}
 
 // fill is what is known of a change, or why nothing is.
 func (k *Keeper) fill(s *plan.Snapshot, q question, about plan.Mention, now time.Time) (*plan.References, plan.Unread) {

@@ -242,6 +242,15 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
+// TestRulesAlone: nothing is asked of a pull request of the rules file, which may be what lets a tree be read again.
+func TestRulesAlone(t *testing.T) {
+	k := keeper(t, "references", nil)
+	s := observed(t, 1, "tip", "tip", map[plan.SHA]string{"head": config.File})
+	if k.Fill(&s, time.Now()); s.Pulls[0].Unread.Is() || len(k.turns) > 0 {
+		t.Errorf("%+v, %d wait", s.Pulls[0].Unread, len(k.turns))
+	}
+}
+
 // TestInTurn: however much one repository asks, another one waits for its turn of some seconds alone.
 func TestInTurn(t *testing.T) {
 	k := keeper(t, "references", nil)
