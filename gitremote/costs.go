@@ -28,8 +28,9 @@ const (
 type account struct {
 	ctx   context.Context
 	meter *meter.Meter
-	rest  int   // bytes that were made, and are no step yet
-	packs int64 // bytes of all packs
+	rest  int    // bytes that were made, and are no step yet
+	packs int64  // bytes of all packs
+	room  string // directory for what is too large for memory; "": the system's
 }
 
 // take charges the run. A place of no name is the root of a tree.

@@ -48,6 +48,7 @@ func (r *Remote) Mirror(ctx context.Context, dir string, most int64, wants ...pl
 	}
 	plumbing.HashesSort(all)
 	m, err := openMirror(r.cost, dir, most)
+	r.cost.room = dir // an image of nothing but the binary has no directory for temporary files
 	if err == nil {
 		err = r.update(ctx, m, slices.Compact(all))
 	}

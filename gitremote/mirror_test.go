@@ -309,6 +309,23 @@ func TestMirrorBroken(t *testing.T) {
 	same(t, w, dir, second)
 }
 
+// TestMirrorNeedsNoOtherDirectory: what is too large for memory passes through the mirror's own.
+func TestMirrorNeedsNoOtherDirectory(t *testing.T) {
+	w, s := mirrored(t, true)
+	files := map[string]string{}
+	for i := range 5 {
+		raw, c := make([]byte, keptPack/4), rand.NewChaCha8([32]byte{byte(i)})
+		_, _ = c.Read(raw)
+		files[fmt.Sprint("f", i)] = string(raw)
+	}
+	sha, dir := w.commit(files), filepath.Join(t.TempDir(), "m.git")
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
+	if err := mirrorTo(t, s, dir, ample, sha); err != nil {
+		t.Fatal(err)
+	}
+	same(t, w, dir, sha)
+}
+
 // TestMirrorRefused: a server that does not give a commit is an error, and so is a commit that it does not have.
 func TestMirrorRefused(t *testing.T) {
 	w, s := mirrored(t, true)

@@ -59,7 +59,7 @@ func spool(cost *account, from io.Reader) (*pack, error) {
 
 // spill puts what was kept, and what follows, into a temporary file.
 func (p *pack) spill(kept []byte, rest io.Reader) error {
-	f, err := os.CreateTemp("", "sluice-*.pack")
+	f, err := os.CreateTemp(p.cost.room, "sluice-*.pack")
 	if err != nil {
 		return fmt.Errorf(sayNoDirectory+": %w", keptPack>>20, err)
 	}
