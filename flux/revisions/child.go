@@ -75,7 +75,7 @@ func (c *child) answer(q question) (*plan.References, error) {
 	}
 	switch {
 	case !timer.Stop():
-		return nil, fmt.Errorf("it takes longer than %s", askMost)
+		return nil, errSlow
 	case err != nil:
 		return nil, fmt.Errorf("the process that reads it: %w", err)
 	case r.Err != "" && r.Bound:
@@ -88,6 +88,9 @@ func (c *child) answer(q question) (*plan.References, error) {
 	c.answered = true
 	return &plan.References{Asked: q.Asked, Answers: r.Answers, Broken: r.Broken}, nil
 }
+
+// errSlow is an answer that takes too long, whatever the child had to do before.
+var errSlow = fmt.Errorf("it takes longer than %s", askMost)
 
 // unreadableError is what a child could not read, perhaps as its mirror is broken.
 type unreadableError struct{ text string }
@@ -114,7 +117,7 @@ func (k *Keeper) ask(ctx context.Context, q question) (*plan.References, error) 
 			return found, nil
 		}
 		k.rest()
-		if !again || ctx.Err() != nil {
+		if !again || errors.Is(err, errSlow) || ctx.Err() != nil {
 			return nil, err
 		}
 	}

@@ -472,6 +472,9 @@ func sizeOf(dir string) (n int64, err error) {
 // Forget removes what is kept of a repository that is no longer ours.
 func (k *Keeper) Forget(repo plan.Repo) error {
 	k.mu.Lock()
+	if r := k.repos[repo.Key()]; r != nil {
+		r.waiting = nil
+	}
 	delete(k.repos, repo.Key())
 	k.mu.Unlock()
 	if err := os.RemoveAll(k.mirror(repo)); err != nil {
