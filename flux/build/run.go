@@ -8,9 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -333,11 +331,9 @@ func (r *run) work(ctx context.Context, next <-chan *task) error {
 
 // child is a process that builds.
 type child struct {
-	cmd    *exec.Cmd
-	in     io.WriteCloser
+	*Process
 	out    *bufio.Reader
 	stderr *tail
-	stop   func()
 }
 
 // start starts a child and sends it the tree.
@@ -358,31 +354,16 @@ func (r *run) start(ctx context.Context) (*child, error) {
 
 // launch starts a child.
 func (r *run) launch(ctx context.Context, network bool) (*child, error) {
-	ctx, stop := context.WithCancel(ctx)
-	c := &child{stderr: &tail{}, stop: stop}
-	c.cmd = exec.CommandContext(ctx, r.Command[0], r.Command[1:]...) //nolint:gosec // it is this program
-	c.cmd.Env, c.cmd.Dir, c.cmd.Stderr, c.cmd.WaitDelay = []string{}, "/", c.stderr, time.Second
-	alone(c.cmd, network)
-	in, err := c.cmd.StdinPipe()
-	if err != nil {
-		stop()
-		return nil, err
+	c := &child{stderr: &tail{}}
+	var err error
+	if c.Process, err = start(ctx, r.Command, c.stderr, network); err == nil {
+		c.out = bufio.NewReader(c.Out)
 	}
-	out, err := c.cmd.StdoutPipe()
-	if err != nil {
-		stop()
-		return nil, err
-	}
-	c.in, c.out = in, bufio.NewReader(out)
-	if err := c.cmd.Start(); err != nil {
-		stop()
-		return nil, err
-	}
-	return c, nil
+	return c, err
 }
 
 func (c *child) send(r *run) error {
-	w := bufio.NewWriterSize(c.in, 1<<16)
+	w := bufio.NewWriterSize(c.In, 1<<16)
 	if err := writeFrame(w, r.header, maxHeader); err != nil {
 		return err
 	}
@@ -403,9 +384,9 @@ var errSlow = errors.New("too slow")
 
 // build has the child build an entry. After an error the child is of no more use.
 func (c *child) build(e Entry, limit time.Duration) (outcome, error) {
-	timer := time.AfterFunc(patience*limit, c.stop)
+	timer := time.AfterFunc(patience*limit, c.Stop)
 	var result outcome
-	err := writeFrame(c.in, e, maxEntry)
+	err := writeFrame(c.In, e, maxEntry)
 	if err == nil {
 		err = readFrame(c.out, &result, maxResult)
 	}
@@ -420,8 +401,7 @@ func (c *child) end() {
 	if c == nil {
 		return
 	}
-	c.stop()
-	_ = c.cmd.Wait()
+	c.End()
 }
 
 // put keeps a task for when it has more memory.
@@ -474,6 +454,3 @@ func (t *tail) reason() string {
 	}
 	return ""
 }
-
-// Alone makes a command run in a process group of its own, and, where the system allows it, end with its parent.
-func Alone(cmd *exec.Cmd) { alone(cmd, false) }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
 	"time"
 
 	"github.com/sluicegate/sluice/flux/build"
@@ -21,52 +20,26 @@ const (
 
 // child is a process that answers.
 type child struct {
-	cmd      *exec.Cmd
-	in       io.Closer
+	*build.Process
 	ask      *json.Encoder
 	answers  *json.Decoder
 	left     *io.LimitedReader // of its answer
 	answered bool              // it has answered something
-	stop     context.CancelFunc
 }
 
-// start starts a child by a command. It has nothing of this process's environment.
+// start starts a child by a command.
 func start(ctx context.Context, command []string) (*child, error) {
-	ctx, stop := context.WithCancel(ctx)
-	c := &child{stop: stop, cmd: exec.CommandContext(ctx, command[0], command[1:]...)} //nolint:gosec // it is this program
-	c.cmd.Env, c.cmd.Dir, c.cmd.WaitDelay = []string{}, "/", time.Second
-	build.Alone(c.cmd)
-	in, err := c.cmd.StdinPipe()
+	p, err := build.Start(ctx, command)
 	if err != nil {
-		stop()
 		return nil, err
 	}
-	out, err := c.cmd.StdoutPipe()
-	if err != nil {
-		stop()
-		return nil, err
-	}
-	c.left = &io.LimitedReader{R: out}
-	c.in, c.ask, c.answers = in, json.NewEncoder(in), json.NewDecoder(c.left)
-	if err := c.cmd.Start(); err != nil {
-		stop()
-		return nil, err
-	}
-	return c, nil
-}
-
-// end ends a child.
-func (c *child) end() {
-	if c != nil {
-		c.stop()
-		_ = c.in.Close()
-		_ = c.cmd.Wait() // it was killed
-	}
+	left := &io.LimitedReader{R: p.Out}
+	return &child{Process: p, ask: json.NewEncoder(p.In), answers: json.NewDecoder(left), left: left}, nil
 }
 
 // answer is what a child says to a question. After an error it is of no more use.
 func (c *child) answer(q question) (*plan.References, error) {
-	timer := time.AfterFunc(askMost, c.stop)
+	timer := time.AfterFunc(askMost, c.Stop)
 	c.left.N = maxQuestion
 	var r reply
 	err := c.ask.Encode(q)
@@ -125,6 +98,8 @@ func (k *Keeper) ask(ctx context.Context, q question) (*plan.References, error) 
 
 // rest ends the child.
 func (k *Keeper) rest() {
-	k.child.end()
+	if k.child != nil {
+		k.child.End()
+	}
 	k.child = nil
 }

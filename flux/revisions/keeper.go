@@ -141,7 +141,9 @@ func (k *Keeper) Answered(ctx context.Context, s plan.Snapshot, now time.Time) p
 // asks reports whether the rules of a base ask what refers to some files. Of the rules file itself nothing is asked: it mends what keeps all else from being read.
 func asks(b plan.Base, files []plan.File) bool {
 	return !b.Unread.Is() && b.Policy != nil && b.Policy.Flux && b.Tip != "" &&
-		slices.ContainsFunc(files, func(f plan.File) bool { return slices.ContainsFunc(f.Names(), func(n string) bool { return n != config.File }) })
+		slices.ContainsFunc(files, func(f plan.File) bool {
+			return slices.ContainsFunc(f.Names(), func(n string) bool { return n != config.File })
+		})
 }
 
 // fill is what is known of a change, or why nothing is.

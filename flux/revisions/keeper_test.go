@@ -159,6 +159,15 @@ func observed(t testing.TB, id int64, tip, before plan.SHA, heads map[plan.SHA]s
 	return s
 }
 
+// heads is so many, each of which changes a file.
+func heads(n int) map[plan.SHA]string {
+	out := map[plan.SHA]string{}
+	for i := range n {
+		out[plan.SHA(fmt.Sprint("a", i))] = "x"
+	}
+	return out
+}
+
 // releases is what the first file of the first pull request needs, by what was found.
 func releases(s plan.Snapshot) string {
 	p := &s.Pulls[0]
@@ -256,10 +265,7 @@ func TestInTurn(t *testing.T) {
 	k := keeper(t, "references", nil)
 	now := time.Now()
 	for id := range int64(3) {
-		many := map[plan.SHA]string{}
-		for i := range 50 {
-			many[plan.SHA(fmt.Sprint("a", i))] = "x"
-		}
+		many := heads(50)
 		s := observed(t, id+1, "tip", "tip", many)
 		k.Fill(&s, now)
 	}
@@ -320,10 +326,7 @@ func TestSuperseded(t *testing.T) {
 func TestTold(t *testing.T) {
 	k := keeper(t, "references", nil)
 	now := time.Now()
-	many := map[plan.SHA]string{}
-	for i := range 25 {
-		many[plan.SHA(fmt.Sprint("a", i))] = "x"
-	}
+	many := heads(25)
 	s := observed(t, 1, "tip", "tip", many)
 	k.Fill(&s, now)
 	var told []int
@@ -342,10 +345,7 @@ func TestTold(t *testing.T) {
 func TestBytes(t *testing.T) {
 	k := keeper(t, "references", nil)
 	now := time.Now()
-	many := map[plan.SHA]string{}
-	for i := range 40 {
-		many[plan.SHA(fmt.Sprint("a", i))] = "x"
-	}
+	many := heads(40)
 	s := observed(t, 1, "tip", "tip", many)
 	k.Fill(&s, now)
 	for range many {
