@@ -208,3 +208,20 @@ func TestReferencesMustBuild(t *testing.T) {
 	w.must(err)
 	w.merged(w.change("after", map[string]string{"apps/fast/own.yaml": object("fast", "1")}))
 }
+
+// TestReferencesWithoutADirectory: where trees cannot be kept the service works, holds what references decide, and says why without a path of its machine.
+func TestReferencesWithoutADirectory(t *testing.T) {
+	t.Parallel()
+	w := newCluster(t)
+	trees := filepath.Join(w.dir, "a-file")
+	w.must(os.WriteFile(trees, nil, 0o600))
+	w.serve("SLUICE_TREES_DIRECTORY=" + trees)
+	n := w.change("live", map[string]string{"apps/fast/own.yaml": object("fast", "1")})
+	w.hasStatus(n, "pending: held: cannot read what refers to its files: ")
+	if status := w.status(n); strings.Contains(status, w.dir) || !strings.Contains(status, "trees.directory") {
+		t.Error(status)
+	}
+	rules := strings.ReplaceAll(byReferences, "WINDOW", openForYears)
+	w.hasStatus(w.change("rules", map[string]string{".github/sluice.yaml": rules}), "success: ")
+	w.unmerged(n)
+}
