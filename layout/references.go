@@ -14,7 +14,8 @@ type References interface {
 	Holds(path string) (Class, bool)
 }
 
-// Answers is what was found of the references of some paths, as a value. Of any other path nobody has read anything: it needs [Unread].
+// Answers is what was found of the references of some paths, as a value. Of any other path nobody has read anything: it needs [Unread], whatever rule decides
+// it.
 type Answers map[string]Answer
 
 // Answer is what references say of one path: nil where they say nothing.
@@ -53,10 +54,14 @@ func (a Answers) Reads(path string) (Class, bool) {
 
 // Holds implements References.
 func (a Answers) Holds(path string) (Class, bool) {
-	if found := a[path]; found.Holds != nil {
-		return *found.Holds, true
+	found, asked := a[path]
+	switch {
+	case !asked:
+		return unread{}.Reads(path)
+	case found.Holds == nil:
+		return Class{}, false
 	}
-	return Class{}, false
+	return *found.Holds, true
 }
 
 // With is the layout with the references of a tree, or of several. Of a layout whose [Spec] asks for them Reads decides what no rule

@@ -238,10 +238,14 @@ func (b *Base) Ask(before, head SHA) Asked {
 	return Asked{Rules: b.File, Tip: b.Tip, Before: before, Head: head}
 }
 
-// Found is the policy of a base with what was found for a pull request, and what it keeps from being built, if that was asked of the states that it is in now.
+// Found is the policy of a base with what was found for a pull request, and what it keeps from being built. Of what was found for another state than it is in
+// now nothing counts: then no reader of any of its files is known.
 func (p *Pull) Found(b *Base) (policy *config.Policy, broken string) {
-	if b.Policy == nil || p.References == nil || p.References.Asked != b.Ask(p.MergeBase, p.Head) {
+	switch {
+	case b.Policy == nil || p.References == nil:
 		return b.Policy, ""
+	case p.References.Asked != b.Ask(p.MergeBase, p.Head):
+		return b.Policy.With(layout.Answers{}), ""
 	}
 	return b.Policy.With(p.References.Answers), p.References.Broken
 }
