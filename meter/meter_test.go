@@ -191,3 +191,22 @@ func TestAllow(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestMark: what was taken since is given back, of each kind.
+func TestMark(t *testing.T) {
+	m := meter.New(t.Context(), meter.Limits{meter.Nodes: 10, meter.Steps: 10})
+	defer m.Close()
+	for range 5 {
+		back := m.Mark()
+		if err := errors.Join(m.Take(meter.Nodes, 9, "x"), m.Take(meter.Steps, 9, "x"), m.Take(meter.Bytes, 9, "x")); err != nil {
+			t.Fatal(err)
+		}
+		back()
+	}
+	if held := m.Held(); held != 0 {
+		t.Errorf("%d bytes are held", held)
+	}
+	if m.Take(meter.Steps, 11, "x") == nil {
+		t.Error("no bound")
+	}
+}

@@ -52,7 +52,7 @@ func (c *child) answer(q question) (*plan.References, error) {
 	case err != nil:
 		return nil, fmt.Errorf("the process that reads it: %w", err)
 	case r.Err != "" && r.Bound:
-		return nil, &boundError{r.Err}
+		return nil, errors.New(r.Err)
 	case r.Err != "":
 		return nil, &unreadableError{r.Err}
 	case r.Answers == nil:
@@ -69,11 +69,6 @@ var errSlow = fmt.Errorf("it takes longer than %s", askMost)
 type unreadableError struct{ text string }
 
 func (e *unreadableError) Error() string { return e.text }
-
-// boundError is a bound that a child met.
-type boundError struct{ text string }
-
-func (e *boundError) Error() string { return e.text }
 
 // ask has the child answer, which is started if there is none. One that has answered before may have come to its bounds by that: it is asked again of a new one.
 func (k *Keeper) ask(ctx context.Context, q question) (*plan.References, error) {

@@ -59,7 +59,9 @@ const maxBytes = 16 << 20
 type Keeper struct {
 	o     Options
 	wake  chan struct{}
-	child *child // that answers; nil: none. Whoever runs the Keeper has it
+	child *child // that answers; nil: none. Whoever runs the Keeper has it, as the next
+	// renewed is when mirrors were last fetched anew since they could not be read.
+	renewed map[string]time.Time
 
 	mu    sync.Mutex
 	repos map[plan.RepoKey]*repository
@@ -86,7 +88,6 @@ type answer struct {
 	found  *plan.References // nil: there is none
 	err    error            // of the last try; nil also once it is to be tried again
 	says   string           // err, without where things stand on this machine
-	broken bool             // the last try failed for what may be the mirror's fault
 	tries  int              // that failed
 	since  time.Time        // when it was asked for; after a failure, when it is tried again
 	used   time.Time
@@ -95,7 +96,7 @@ type answer struct {
 
 // NewKeeper makes a Keeper; Run answers.
 func NewKeeper(o Options) *Keeper {
-	return &Keeper{o: o, wake: make(chan struct{}, 1), repos: map[plan.RepoKey]*repository{}}
+	return &Keeper{o: o, wake: make(chan struct{}, 1), renewed: map[string]time.Time{}, repos: map[plan.RepoKey]*repository{}}
 }
 
 // Fill gives each pull request of a snapshot what is known of its references, where the base's rules ask for that, and asks for what is not. It never waits:
@@ -108,7 +109,12 @@ func (k *Keeper) Fill(s *plan.Snapshot, now time.Time) {
 	defer k.mu.Unlock()
 	for i := range s.Pulls {
 		p := &s.Pulls[i]
-		if base := s.Bases[p.Base]; asks(base, p.Files) && p.MergeBase != "" && p.Complete && !p.Unread.Is() {
+		base := s.Bases[p.Base]
+		switch {
+		case !asks(base, p.Files) || !p.Complete || p.Unread.Is():
+		case p.MergeBase == "":
+			p.Unread = plan.Unread{Reason: "its merge base is not known"}
+		default:
 			q := question{Asked: base.Ask(p.MergeBase, p.Head), Files: p.Files}
 			p.References, p.Unread = k.fill(s, q, plan.Mention{Pull: p.Number}, now)
 		}
@@ -299,8 +305,6 @@ func (k *Keeper) done(of repository, a *answer, found *plan.References, err erro
 		k.o.Log.Warn("cannot read what refers to the files of a change", "repository", of.repo.String(), "sha", a.Asked.Head, "error", err)
 		a.since = now.Add(min(retry<<min(a.tries, 20), retryMost))
 		a.tries++
-		bound := (*boundError)(nil)
-		a.broken = !errors.As(err, &bound)
 		a.says = strings.ReplaceAll(err.Error(), k.o.Dir, "trees.directory")
 	}
 	r := k.repos[of.repo.Key()]
@@ -364,23 +368,19 @@ func (k *Keeper) look(ctx context.Context, r repository, a *answer) (found *plan
 	}
 	q := a.question
 	q.place = place{Mirror: k.mirror(r.repo), Builds: filepath.Join(k.o.Dir, "builds"), URL: remote.URL, Branch: string(r.branch)}
-	if a.broken {
-		if err := os.RemoveAll(q.Mirror); err != nil {
-			return nil, err
-		}
-	}
-	for first := true; ; first = false {
+	for {
 		if err := k.fetch(ctx, remote, q.Mirror, q.commits()); err != nil {
 			return nil, err
 		}
 		found, err := k.ask(ctx, q)
-		if broken := (*unreadableError)(nil); first && errors.As(err, &broken) {
-			if err := os.RemoveAll(q.Mirror); err != nil {
-				return nil, err
-			}
-			continue
+		now, broken := time.Now(), (*unreadableError)(nil)
+		if !errors.As(err, &broken) || now.Sub(k.renewed[q.Mirror]) < retryMost {
+			return found, err
 		}
-		return found, err
+		if err := os.RemoveAll(q.Mirror); err != nil {
+			return nil, err
+		}
+		k.renewed[q.Mirror] = now // as often as a stranger makes a tree that cannot be read, the whole does not come again
 	}
 }
 

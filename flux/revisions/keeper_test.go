@@ -292,6 +292,49 @@ func answered(k *Keeper, now time.Time, rule string) (told []plan.Mention) {
 	return k.done(r, a, found, nil, now)
 }
 
+// TestLargeFiles: a file that is too large to be read is a problem of its own, as it is in `classify`; what does not read it is answered.
+func TestLargeFiles(t *testing.T) {
+	o := newOrigin(t, 4, 2)
+	tip := o.commit("main", "main", map[string]string{"apps/app002/large.yaml": object("app002", 9, strings.Repeat("x", 5<<20)), "apps/app002/kustomization.yaml": "resources: [large.yaml]\n"})
+	k := keeper(t, "references", map[int64]*origin{1: o})
+	head := o.commit("topic", "main", map[string]string{"apps/app000/o01.yaml": object("app000", 1, "y")})
+	s := k.Answered(t.Context(), observed(t, 1, tip, tip, map[plan.SHA]string{head: "apps/app000/o01.yaml"}), time.Now())
+	if got := releases(s); got != "live" {
+		t.Error(got)
+	}
+}
+
+// TestRenewedOnce: a mirror that cannot be read is fetched anew, once an hour.
+func TestRenewedOnce(t *testing.T) {
+	o := newOrigin(t, 2, 1)
+	tip := plan.SHA(o.git("", "-C", o.dir, "rev-parse", "main"))
+	k := keeper(t, "references", map[int64]*origin{1: o})
+	for i, want := range []string{"live", "live", "unread: cannot read what refers to its files: its mirror lacks an object"} {
+		head := o.commit("topic", "main", map[string]string{"apps/app000/o00.yaml": object("app000", 0, fmt.Sprint(i))})
+		ask := func() plan.Snapshot { return observed(t, 1, tip, tip, map[plan.SHA]string{head: "apps/app000/o00.yaml"}) }
+		s := ask()
+		if i > 0 { // the commits are there, and their objects are not
+			s := ask()
+			if err := k.fetch(t.Context(), Remote{URL: "file://" + strings.TrimSuffix(o.dir, ".git")}, k.mirror(s.Repo), []plan.SHA{tip, head}); err != nil {
+				t.Fatal(err)
+			}
+			packs, err := filepath.Glob(filepath.Join(k.mirror(s.Repo), "objects", "pack", "*"))
+			if err != nil || len(packs) == 0 {
+				t.Fatal(packs, err)
+			}
+			for _, name := range packs {
+				if err := os.Remove(name); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		s = k.Answered(t.Context(), s, time.Now())
+		if got := releases(s); !strings.HasPrefix(got, want) {
+			t.Errorf("%d: %s, want %s", i, got, want)
+		}
+	}
+}
+
 // TestSuperseded: a change that is in another state by now is asked about as it is, and not as it was.
 func TestSuperseded(t *testing.T) {
 	k := keeper(t, "references", nil)

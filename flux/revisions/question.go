@@ -69,6 +69,9 @@ func Child(ctx context.Context, m *meter.Meter, in io.Reader, out io.Writer, run
 		if err != nil {
 			bound := (*meter.Error)(nil)
 			a = reply{Err: plan.Text(plan.Clean(err.Error())), Bound: errors.As(err, &bound)}
+			if errors.Is(err, gitremote.ErrIncomplete) { // whose words are for people with a clone
+				a.Err = "its mirror lacks an object"
+			}
 		}
 		if err := answers.Encode(a); err != nil {
 			return err
