@@ -311,7 +311,9 @@ func TestRenewedOnce(t *testing.T) {
 	k := keeper(t, "references", map[int64]*origin{1: o})
 	for i, want := range []string{"live", "live", "unread: cannot read what refers to its files: its mirror lacks an object"} {
 		head := o.commit("topic", "main", map[string]string{"apps/app000/o00.yaml": object("app000", 0, fmt.Sprint(i))})
-		ask := func() plan.Snapshot { return observed(t, 1, tip, tip, map[plan.SHA]string{head: "apps/app000/o00.yaml"}) }
+		ask := func() plan.Snapshot {
+			return observed(t, 1, tip, tip, map[plan.SHA]string{head: "apps/app000/o00.yaml"})
+		}
 		s := ask()
 		if i > 0 { // the commits are there, and their objects are not
 			s := ask()
