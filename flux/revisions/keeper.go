@@ -84,14 +84,14 @@ type repository struct {
 // answer is what is known of one change.
 type answer struct {
 	question
-	about  []plan.Mention
-	found  *plan.References // nil: there is none
-	err    error            // of the last try; nil also once it is to be tried again
-	says   string           // err, without where things stand on this machine
-	tries  int              // that failed
-	since  time.Time        // when it was asked for; after a failure, when it is tried again
-	used   time.Time
-	bytes  int // of found
+	about []plan.Mention
+	found *plan.References // nil: there is none
+	err   error            // of the last try; nil also once it is to be tried again
+	says  string           // err, without where things stand on this machine
+	tries int              // that failed
+	since time.Time        // when it was asked for; after a failure, when it is tried again
+	used  time.Time
+	bytes int // of found
 }
 
 // NewKeeper makes a Keeper; Run answers.
