@@ -136,6 +136,7 @@ func try[S session](ctx context.Context, r *Remote, open func(*transport.Endpoin
 	if err != nil {
 		return *new(S), nil, err
 	}
+	defer r.cost.meter.Pause()()
 	done := make(chan openResult, 1)
 	end := *r.end
 	go func() {

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -264,6 +265,24 @@ func TestFiltersUsed(t *testing.T) {
 	sent := strings.Join(bodies, "\n")
 	if !strings.Contains(sent, "filter tree:3") || !strings.Contains(sent, "filter tree:0") || !strings.Contains(sent, "deepen 251") {
 		t.Errorf("requests are %q", bodies)
+	}
+}
+
+// TestWaitingTakesNoTime: what a server takes to answer is none of the time that a run has for reading.
+func TestWaitingTakesNoTime(t *testing.T) {
+	w := newWorld(t)
+	old, _ := w.two()
+	w.branch("rw/a", old)
+	web := serve(t, w.dir)
+	began, m := time.Now(), meter.New(t.Context(), meter.Limits{})
+	t.Cleanup(m.Close)
+	track(t, dial(t, Options{URL: web.URL + "/.git", Meter: m}), "rw/a")
+	web.mu.Lock()
+	defer web.mu.Unlock()
+	for _, r := range m.Readings() {
+		if all := time.Since(began); r.Kind == meter.Time && time.Duration(r.Used)+web.took > all {
+			t.Errorf("it took %s, of %v with %v of the server's", r, all, web.took)
+		}
 	}
 }
 

@@ -217,6 +217,7 @@ func (r *Remote) receive(ctx context.Context, a ask, f packp.Filter) (p *pack, e
 			}
 		}
 	}
+	defer r.cost.meter.Pause()() // a pack is received as a whole, and read then
 	answer, err := r.up.UploadPack(ctx, req)
 	if err != nil {
 		return nil, err

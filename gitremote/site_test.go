@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -27,7 +28,8 @@ type site interface {
 type server struct {
 	*httptest.Server
 	mu       sync.Mutex
-	requests []string // METHOD path?query, each with its body's size
+	requests []string      // METHOD path?query, each with its body's size
+	took     time.Duration // by all requests
 	allow    func(w http.ResponseWriter, r *http.Request) bool
 	before   func(r *http.Request)
 }
@@ -48,6 +50,7 @@ func serve(t testing.TB, dir string) *server {
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.requests = append(s.requests, r.Method+" "+r.URL.RequestURI())
+		began := time.Now()
 		allow, before := s.allow, s.before
 		s.mu.Unlock()
 		if before != nil {
@@ -56,6 +59,9 @@ func serve(t testing.TB, dir string) *server {
 		if allow == nil || allow(w, r) {
 			backend.ServeHTTP(w, r)
 		}
+		s.mu.Lock()
+		s.took += time.Since(began)
+		s.mu.Unlock()
 	}))
 	t.Cleanup(s.Close)
 	return s

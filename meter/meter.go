@@ -105,6 +105,7 @@ type Meter struct {
 	began  time.Time
 	late   *time.Timer // nil: there is no end of time
 	time   atomic.Int64
+	paused atomic.Int64 // nanoseconds for which the clock stood still
 	limits Limits
 	more   [kinds]atomic.Int64 // than limits
 	used   [kinds]atomic.Int64
@@ -120,13 +121,16 @@ func New(ctx context.Context, l Limits) *Meter {
 	}
 	m := &Meter{began: time.Now(), limits: l}
 	m.ctx, m.cancel = context.WithCancelCause(ctx)
+	m.time.Store(l[Time])
 	if l[Time] > 0 {
-		m.late = time.AfterFunc(time.Duration(l[Time]), func() { m.cancel(&Error{Kind: Time, Limit: m.time.Load()}) })
+		m.late = time.AfterFunc(time.Duration(l[Time]), m.end)
 		context.AfterFunc(m.ctx, func() { m.late.Stop() })
 	}
-	m.time.Store(l[Time])
 	return m
 }
+
+// end ends a run whose time is over.
+func (m *Meter) end() { m.cancel(&Error{Kind: Time, Limit: m.time.Load()}) }
 
 // Unhurried is a run of its own with the default bounds, which takes the time that it takes.
 func Unhurried() *Meter { return New(context.Background(), Limits{Time: -1}) }
@@ -139,7 +143,25 @@ func (m *Meter) Extend(d time.Duration) {
 	if m.late == nil || m.time.Load()+int64(d) > maxExtended*m.limits[Time] || m.Err() != nil {
 		return
 	}
-	m.late.Reset(time.Duration(m.time.Add(int64(d))) - time.Since(m.began))
+	m.late.Reset(time.Duration(m.time.Add(int64(d))) - m.spent())
+}
+
+// spent is how much of its time a run took.
+func (m *Meter) spent() time.Duration { return time.Since(m.began) - time.Duration(m.paused.Load()) }
+
+// Pause stops the clock of a run that waits for somebody else, who has a time of his own, until the function that it gives is called. One at a time.
+func (m *Meter) Pause() (resume func()) {
+	if m.late == nil || !m.late.Stop() {
+		return func() {}
+	}
+	at, left := time.Now(), time.Duration(m.time.Load())-m.spent()
+	if left <= 0 {
+		m.end()
+	}
+	return func() {
+		m.paused.Add(int64(time.Since(at)))
+		m.late.Reset(left)
+	}
 }
 
 // Allow gives a run more of a kind, for much that came and that it has to read.
@@ -242,7 +264,7 @@ func (m *Meter) Readings() []Reading {
 	var out []Reading
 	for k := range kinds {
 		if used := m.most[k].Load(); k == Time {
-			out = append(out, Reading{k, int64(time.Since(m.began)), m.time.Load()})
+			out = append(out, Reading{k, int64(m.spent()), m.time.Load()})
 		} else {
 			out = append(out, Reading{k, used, m.limit(k)})
 		}

@@ -135,6 +135,35 @@ func TestTime(t *testing.T) {
 	})
 }
 
+// TestPause: while a run waits for somebody else its time stands still, and what is left of it is left afterwards.
+func TestPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := meter.New(t.Context(), meter.Limits{})
+		time.Sleep(20 * time.Second)
+		for range 2 {
+			resume := m.Pause()
+			time.Sleep(time.Hour)
+			resume()
+			time.Sleep(4 * time.Second)
+		}
+		if err := m.Take(meter.Steps, 1, "a"); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(2*time.Second + 1)
+		synctest.Wait()
+		m.Pause()()
+		if err := m.Take(meter.Steps, 1, "a"); text(err) != "more than 30s" {
+			t.Error(err)
+		}
+		m = meter.Unhurried()
+		m.Pause()()
+		if err := m.Take(meter.Steps, 1, "a"); err != nil {
+			t.Error(err)
+		}
+		m.Close()
+	})
+}
+
 // TestTogether: many goroutines share one bound, and each of them learns of its end.
 func TestTogether(t *testing.T) {
 	m := meter.New(t.Context(), meter.Limits{meter.Steps: 1000})

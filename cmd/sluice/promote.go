@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// promoteFor bounds one pass: a server that says nothing more must not hold a job up for ever.
+	// promoteFor bounds one pass: a server that says nothing more must not hold a job up for ever. What is read has a time of its own: see runTime.
 	promoteFor = 10 * time.Minute
 	// gitToken is the environment's name for the token that goes to a remote over https and http.
 	gitToken = "SLUICE_GIT_TOKEN"
@@ -39,6 +39,7 @@ URL's own, or git's credential helpers; over ssh the agent's keys, for hosts in 
 outside the working directory, without SLUICE_* and GIT_* except GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM and GIT_CONFIG_NOSYSTEM. A directory
 or file URL given to --remote runs the hooks of the repository there, as a push does; --repo runs git, but nothing of the
 repository.
+--timeout is for what is read; time in which a server or git is waited for does not count.
 --at decides as of that instant. A branch moves only if its window is open both then and now.
 
 Exit codes: 0 fine; 1 a branch is blocked (the others moved); 2 the call, the file or the repository is unusable.`
@@ -75,7 +76,7 @@ func newPromoteCommand(e *env) *cobra.Command {
 	flags.BoolVar(&call.dryRun, "dry-run", false, "move nothing")
 	flags.BoolVar(&call.ignoreChecks, "ignore-checks", false, "treat every branch as if it required no checks")
 	flags.BoolVar(&call.json, "json", false, "print JSON")
-	return cmd
+	return e.metered(cmd)
 }
 
 // check refuses what cannot be meant. An empty name is most likely a variable that was not set: the repository in the working
@@ -136,10 +137,7 @@ func (e *env) promote(ctx context.Context, call promoteCall) (verdicts []plan.Br
 	}
 	ctx, cancel := context.WithTimeout(ctx, promoteFor)
 	defer cancel()
-	frugal()
-	m := meter.New(ctx, meter.Limits{meter.Time: -1})
-	defer m.Close()
-	site, err := call.site(m)
+	site, err := call.site(e.meter)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +157,12 @@ func (e *env) promote(ctx context.Context, call promoteCall) (verdicts []plan.Br
 	s.At = now
 	allowed := promoter.Decide(s)
 	verdicts, moves := promoter.Both(wanted, allowed)
+	resume := e.meter.Pause() // git, or a server, moves them
+	if err := e.meter.Err(); err != nil {
+		return nil, err
+	}
 	refused, err := site.Move(ctx, gitremote.Push{Moves: moves, Now: func() time.Time { return e.now().UTC() }})
+	resume()
 	if err != nil {
 		return nil, err
 	}

@@ -113,6 +113,18 @@ func TestPromote(t *testing.T) {
 	}
 }
 
+// TestPromoteEnds: a repository that takes longer to read than a pass may moves nothing.
+func TestPromoteEnds(t *testing.T) {
+	f := newFleet(t, promoteRules, "rw/a")
+	old := f.at("rw/a")
+	for _, to := range []string{"--repo", "--remote"} {
+		code, out, stderr := promoteAt(t, promoteNow, to, f.dir, "--timeout", "1ns")
+		if code != 2 || out != "" || !strings.Contains(stderr, "more than 0s") || f.at("rw/a") != old {
+			t.Errorf("%s: %d %q %q", to, code, out, stderr)
+		}
+	}
+}
+
 func TestPromoteJSON(t *testing.T) {
 	f := newFleet(t, promoteRules, "rw/a")
 	old, tip := f.at("rw/a"), f.at("main")
