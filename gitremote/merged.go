@@ -67,7 +67,7 @@ func (m *merging) merge(tip, before, head object.TreeEntry, below string) (objec
 		return head, nil
 	case same(head, before):
 		return tip, nil
-	case tip.Mode != filemode.Dir || head.Mode != filemode.Dir:
+	case !descends(tip) || !descends(head):
 		m.both = true
 		if m.keep {
 			return tip, nil
@@ -79,15 +79,22 @@ func (m *merging) merge(tip, before, head object.TreeEntry, below string) (objec
 		key = append(key, 1)
 	}
 	out := object.TreeEntry{Name: tip.Name, Mode: filemode.Dir, Hash: plumbing.ComputeHash(plumbing.TreeObject, key)} // no content has this name
-	if _, known := m.repo.listings[out.Hash]; known {
-		return out, nil
-	}
-	entries, err := m.entries(tip, before, head, below)
-	if err == nil {
+	entries, known := m.repo.listings[out.Hash]
+	if !known {
+		var err error
+		if entries, err = m.entries(tip, before, head, below); err != nil {
+			return out, err
+		}
 		m.repo.listings[out.Hash] = entries
 	}
-	return out, err
+	if len(entries) == 0 && below != "" {
+		return nothing, nil
+	}
+	return out, nil
 }
+
+// descends reports whether what stands at a path is merged file by file: a directory, or nothing where the other side has one.
+func descends(e object.TreeEntry) bool { return e.Mode == filemode.Dir || e.Mode == filemode.Empty }
 
 // entries is what is in a directory after the merge, sorted by name.
 func (m *merging) entries(tip, before, head object.TreeEntry, below string) ([]object.TreeEntry, error) {

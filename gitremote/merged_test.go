@@ -18,13 +18,16 @@ func TestMergedAsGitMerges(t *testing.T) {
 			w.git("config", "merge.renames", "false")
 			paths, first := []string{}, map[string]string{}
 			for i := range 30 {
-				path := fmt.Sprintf("d%d/e%d/f%d", dice.IntN(3), dice.IntN(3), i)
+				path := fmt.Sprintf("d%d/e%d/f%d", dice.IntN(3), dice.IntN(9), i)
 				paths, first[path] = append(paths, path), fmt.Sprint(i)
 			}
 			before := w.commit(first)
 			sides := [2][]string{paths[:15], paths[15:]} // a file is changed by one side alone
 			change := func(side int) {
-				files := map[string]string{fmt.Sprintf("d%d/new%d", dice.IntN(4), side): "new", fmt.Sprintf("new%d/x", side): "new"}
+				files := map[string]string{fmt.Sprintf("new%d/x", side): "new"}
+				for i := range 4 { // also into directories of which the other side leaves nothing
+					files[fmt.Sprintf("d%d/e%d/new%d.%d", dice.IntN(4), dice.IntN(9), side, i)] = "new"
+				}
 				for _, path := range sides[side] {
 					switch dice.IntN(3) {
 					case 0:
