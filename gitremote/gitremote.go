@@ -58,15 +58,16 @@ const (
 
 // Errors that callers distinguish.
 var (
-	ErrNotFound    = errors.New("no such revision")    // by Resolve
-	ErrUnrelated   = errors.New("no common commit")    // by MergeBase and Changes: the histories are whole, and have none
-	ErrIncomplete  = errors.New("the clone lacks it")  // shallow, partial or broken: the answer is unknown
-	ErrNotAFile    = errors.New("not a regular file")  // by File: a directory, symbolic link or submodule stands there
-	ErrTooLarge    = errors.New("more than is read")   // a bound of this package was hit
-	ErrUnsupported = errors.New("unsupported format")  // by Open: a repository format that is not read here
-	ErrNoRepo      = errors.New("no git repository")   // by Open
-	errMalformed   = errors.New("a malformed tree")    // no caller can do anything about it
-	errBadName     = errors.New("not a commit's name") // a SHA that is none
+	ErrNotFound    = errors.New("no such revision")                                       // by Resolve
+	ErrUnrelated   = errors.New("no common commit")                                       // by MergeBase and Changes: the histories are whole, and have none
+	ErrIncomplete  = errors.New("the clone lacks it")                                     // shallow, partial or broken: the answer is unknown
+	ErrNotAFile    = errors.New("not a regular file")                                     // by File: a directory, symbolic link or submodule stands there
+	ErrTooLarge    = errors.New("more than is read")                                      // a bound of this package was hit
+	ErrUnsupported = errors.New("unsupported format")                                     // by Open: a repository format that is not read here
+	ErrNotMerged   = errors.New("was changed on both sides: bring the branch up to date") // by Merged: not in two places that are clearly apart
+	ErrNoRepo      = errors.New("no git repository")                                      // by Open
+	errMalformed   = errors.New("a malformed tree")                                       // no caller can do anything about it
+	errBadName     = errors.New("not a commit's name")                                    // a SHA that is none
 )
 
 // Repo is one clone on disk. Close it.
@@ -82,6 +83,7 @@ type Repo struct {
 	listings map[plumbing.Hash][]object.TreeEntry   // directories that were read, sorted by name
 	diffs    map[[2]plumbing.Hash]map[string]change // trees that were compared
 	bases    map[[2]plumbing.Hash][]plumbing.Hash   // merge bases that were found
+	texts    map[plumbing.Hash][]byte               // of files that were merged
 }
 
 // catalogue is what go-git reads of a clone: all but its objects and its config.
@@ -105,6 +107,7 @@ func Open(m *meter.Meter, dir string) (*Repo, error) {
 	r := &Repo{
 		dir: dir, at: at, storage: filesystem.NewStorage(fs, nil), cost: cost, shallow: map[plumbing.Hash]bool{},
 		listings: map[plumbing.Hash][]object.TreeEntry{}, diffs: map[[2]plumbing.Hash]map[string]change{}, bases: map[[2]plumbing.Hash][]plumbing.Hash{},
+		texts: map[plumbing.Hash][]byte{},
 	}
 	if r.objects, err = openObjects(cost, filepath.Join(at.common, "objects")); err == nil {
 		err = r.read()

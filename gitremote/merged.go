@@ -1,10 +1,11 @@
 package gitremote
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
@@ -20,7 +21,8 @@ type State struct {
 }
 
 // Merged is the states of a branch around the merge of a change: the first is that of its tip, the second is with the change, which goes from before to
-// head. Of a file that both sides changed the second has the head's version; then there is a third one, with the tip's. No content is merged.
+// head. It is what git makes, or [ErrNotMerged]: a file that both sides changed is merged where there is one way to do that (see [mergeTexts]), and what
+// git finds to be renamed on one side and changed on the other is not followed.
 func (r *Repo) Merged(tip, before, head plan.SHA) ([]State, error) {
 	var roots [3]object.TreeEntry
 	for i, sha := range []plan.SHA{tip, before, head} {
@@ -30,37 +32,22 @@ func (r *Repo) Merged(tip, before, head plan.SHA) ([]State, error) {
 		}
 		roots[i] = directory(root)
 	}
-	m := merging{repo: r}
-	with, err := m.merge(roots[0], roots[1], roots[2], "")
-	states := []object.TreeEntry{roots[0], with}
-	if err == nil && m.both {
-		m.keep = true
-		with, err = m.merge(roots[0], roots[1], roots[2], "")
-		states = append(states, with)
+	with, err := r.merge(roots[0], roots[1], roots[2], "")
+	var changed map[string]change
+	if err == nil {
+		changed, err = r.diff(roots[0], with)
 	}
-	var out []State
-	for _, root := range states {
-		var changed map[string]change
-		if err == nil {
-			changed, err = r.diff(roots[0], root)
-		}
-		out = append(out, State{r.tree(root.Hash), slices.Sorted(maps.Keys(changed))})
+	if errors.Is(err, ErrNotMerged) {
+		return nil, err
 	}
 	if err != nil {
 		return nil, fmt.Errorf("merge %s into %s: %w", head.Short(), tip.Short(), err)
 	}
-	return out, nil
-}
-
-// merging makes the tree of a merge, as git does where no file was changed by both sides.
-type merging struct {
-	repo *Repo
-	both bool // a file was
-	keep bool // of such a file the tip's version, not the head's
+	return []State{{Tree: r.tree(roots[0].Hash)}, {r.tree(with.Hash), slices.Sorted(maps.Keys(changed))}}, nil
 }
 
 // merge is what stands at a path after the merge, of what stands there at the tip, before the change, and after it.
-func (m *merging) merge(tip, before, head object.TreeEntry, below string) (object.TreeEntry, error) {
+func (r *Repo) merge(tip, before, head object.TreeEntry, below string) (object.TreeEntry, error) {
 	same := func(a, b object.TreeEntry) bool { return a.Hash == b.Hash && a.Mode == b.Mode }
 	switch {
 	case same(tip, before), same(tip, head):
@@ -68,24 +55,17 @@ func (m *merging) merge(tip, before, head object.TreeEntry, below string) (objec
 	case same(head, before):
 		return tip, nil
 	case !descends(tip) || !descends(head):
-		m.both = true
-		if m.keep {
-			return tip, nil
-		}
-		return head, nil
+		return r.mergeFiles(tip, before, head, strings.TrimSuffix(below, "/"))
 	}
 	key := slices.Concat([]byte("merged"), tip.Hash[:], before.Hash[:], head.Hash[:])
-	if m.keep {
-		key = append(key, 1)
-	}
 	out := object.TreeEntry{Name: tip.Name, Mode: filemode.Dir, Hash: plumbing.ComputeHash(plumbing.TreeObject, key)} // no content has this name
-	entries, known := m.repo.listings[out.Hash]
+	entries, known := r.listings[out.Hash]
 	if !known {
 		var err error
-		if entries, err = m.entries(tip, before, head, below); err != nil {
+		if entries, err = r.mergeEntries(tip, before, head, below); err != nil {
 			return out, err
 		}
-		m.repo.listings[out.Hash] = entries
+		r.listings[out.Hash] = entries
 	}
 	if len(entries) == 0 && below != "" {
 		return nothing, nil
@@ -96,8 +76,41 @@ func (m *merging) merge(tip, before, head object.TreeEntry, below string) (objec
 // descends reports whether what stands at a path is merged file by file: a directory, or nothing where the other side has one.
 func descends(e object.TreeEntry) bool { return e.Mode == filemode.Dir || e.Mode == filemode.Empty }
 
-// entries is what is in a directory after the merge, sorted by name.
-func (m *merging) entries(tip, before, head object.TreeEntry, below string) ([]object.TreeEntry, error) {
+// mergeFiles merges a file that both sides changed.
+func (r *Repo) mergeFiles(tip, before, head object.TreeEntry, name string) (object.TreeEntry, error) {
+	var texts [3][]byte
+	bytes := 0
+	defer func() { r.cost.drop(0, bytes) }()
+	for i, e := range []object.TreeEntry{tip, before, head} {
+		if e.Mode != filemode.Regular && e.Mode != filemode.Executable {
+			return nothing, fmt.Errorf("%s %w", plan.Fit(name), ErrNotMerged)
+		}
+		var err error
+		if texts[i], err = r.content(plumbing.BlobObject, e.Hash, MaxTreeFile); err == nil {
+			bytes += len(texts[i])
+			err = r.cost.hold(0, len(texts[i]), name)
+		}
+		if err != nil {
+			return nothing, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if head.Mode != before.Mode {
+		tip.Mode = head.Mode // there are two
+	}
+	text, ok, err := mergeTexts(r.cost, name, texts[0], texts[1], texts[2])
+	if err == nil && !ok {
+		err = fmt.Errorf("%s %w", plan.Fit(name), ErrNotMerged)
+	}
+	if err == nil {
+		err = r.cost.hold(1, len(text), name)
+	}
+	tip.Hash = plumbing.ComputeHash(plumbing.BlobObject, text)
+	r.texts[tip.Hash] = text
+	return tip, err
+}
+
+// mergeEntries is what is in a directory after the merge, sorted by name.
+func (r *Repo) mergeEntries(tip, before, head object.TreeEntry, below string) ([]object.TreeEntry, error) {
 	if before.Mode != filemode.Dir {
 		before = nothing
 	}
@@ -107,9 +120,9 @@ func (m *merging) entries(tip, before, head object.TreeEntry, below string) ([]o
 		if side.Mode != filemode.Dir {
 			continue
 		}
-		entries, err := m.repo.listing(side.Hash, below)
+		entries, err := r.listing(side.Hash, below)
 		if err == nil {
-			err = m.repo.cost.hold(len(entries), 0, below)
+			err = r.cost.hold(len(entries), 0, below)
 		}
 		if err != nil {
 			return nil, err
@@ -125,8 +138,8 @@ func (m *merging) entries(tip, before, head object.TreeEntry, below string) ([]o
 		return nothing
 	}
 	var out []object.TreeEntry
-	for name := range names {
-		e, err := m.merge(at(0, name), at(1, name), at(2, name), below+name+"/")
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		e, err := r.merge(at(0, name), at(1, name), at(2, name), below+name+"/")
 		if err != nil {
 			return nil, err
 		}
@@ -135,6 +148,5 @@ func (m *merging) entries(tip, before, head object.TreeEntry, below string) ([]o
 			out = append(out, e)
 		}
 	}
-	slices.SortFunc(out, func(a, b object.TreeEntry) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil
 }

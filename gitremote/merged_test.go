@@ -1,12 +1,18 @@
 package gitremote
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sluicegate/sluice/plan"
 )
 
 // TestMergedAsGitMerges: where no file was changed by both sides the tree is the one that git makes, and what differs from the tip is what git says.
@@ -77,27 +83,141 @@ func TestMergedAsGitMerges(t *testing.T) {
 	}
 }
 
-// TestMergedOfBothSides: of a file that both sides changed there is a state with each version.
+// TestMergedOfBothSides: a file that both sides changed is merged where that can be done in one way, and where not there are no states.
 func TestMergedOfBothSides(t *testing.T) {
-	w := newWorld(t)
-	before := w.commit(map[string]string{"d/both": "0", "d/one": "0", "same": "0"})
-	w.git("checkout", "-q", "-b", "topic")
-	head := w.commit(map[string]string{"d/both": "head", "d/one": "head", "same": "1", "kind": "a file"})
-	w.git("checkout", "-q", "main")
-	tip := w.commit(map[string]string{"d/both": "tip", "same": "1", "kind/of": "a directory"})
-	states, err := open(t, w.dir).Merged(tip, before, head)
-	if err != nil || len(states) != 3 {
-		t.Fatal(len(states), err)
-	}
-	for i, want := range []map[string]string{
-		{"d/both": "tip", "d/one": "0", "same": "1", "kind/of": "a directory"},
-		{"d/both": "head", "d/one": "head", "same": "1", "kind": "a file"},
-		{"d/both": "tip", "d/one": "head", "same": "1", "kind/of": "a directory"},
+	const text = "a: 1\nb: 2\nc: 3\n"
+	for name, c := range map[string]struct{ before, tip, head, want string }{
+		"apart":        {text, "a: 4\nb: 2\nc: 3\n", "a: 1\nb: 2\nc: 5\n", "a: 4\nb: 2\nc: 5\n"},
+		"other order":  {text, "a: 1\nb: 2\n", "a: 0\na: 1\nb: 2\nc: 3\n", "a: 0\na: 1\nb: 2\n"},
+		"one after":    {text, "a: 4\nb: 2\nc: 3\n", "a: 1\nb: 5\nc: 3\n", ""},
+		"the same":     {text, "a: 4\nb: 2\nc: 3\n", "a: 4\nb: 2\nc: 5\n", ""},
+		"repeated":     {"a\na\nb\nc\n", "a\na\na\nb\nc\n", "x\na\nb\nc\n", ""},
+		"deleted":      {text, "", "a: 1\n", ""},
+		"a link":       {"-> a", "b", "c", ""},
+		"both are new": {"", "b", "c", ""},
 	} {
-		for name, text := range want {
-			if got, err := fs.ReadFile(states[i].Tree, name); err != nil || string(got) != text {
-				t.Errorf("%d: %s is %q, %v; want %q", i, name, got, err, text)
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.git("config", "core.symlinks", "true")
+			put := func(text string) plan.SHA {
+				file := filepath.Join(w.dir, "d/both")
+				_ = os.Remove(file) // which is not always there
+				if to, ok := strings.CutPrefix(text, "-> "); ok {
+					if err := os.Symlink(to, file); err != nil {
+						t.Fatal(err)
+					}
+				} else if text != "" {
+					if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+				w.git("add", "-A")
+				w.git("commit", "-q", "--allow-empty", "-m", "x")
+				return w.sha("HEAD")
+			}
+			w.commit(map[string]string{"d/other": "0"})
+			before := put(c.before)
+			w.git("checkout", "-q", "-b", "topic")
+			head := put(c.head)
+			w.git("checkout", "-q", "main")
+			tip := put(c.tip)
+			states, err := open(t, w.dir).Merged(tip, before, head)
+			if c.want == "" {
+				if !errors.Is(err, ErrNotMerged) || !strings.Contains(err.Error(), "d/both") {
+					t.Error(err)
+				}
+				return
+			}
+			if err != nil || len(states) != 2 {
+				t.Fatal(len(states), err)
+			}
+			for i, want := range []string{c.tip, c.want} {
+				if got, err := fs.ReadFile(states[i].Tree, "d/both"); err != nil || string(got) != want {
+					t.Errorf("%d: %q, %v; want %q", i, got, err, want)
+				}
+			}
+		})
+	}
+}
+
+// FuzzMergeTexts: whatever way git compares lines, it makes of two changes what we make of them, or a conflict.
+func FuzzMergeTexts(f *testing.F) {
+	for seed := range uint64(3) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		dice := rand.New(rand.NewPCG(seed, 2))
+		texts, merged, sides := map[string][3]string{}, map[string]string{}, [3]map[string]string{{}, {}, {}}
+		for i := range 300 {
+			drawn := drawTexts(dice)
+			text, ok, err := mergeTexts(paid(t), "a", []byte(drawn[0]), []byte(drawn[1]), []byte(drawn[2]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ok {
+				continue
+			}
+			name := fmt.Sprint(i)
+			texts[name], merged[name] = drawn, string(text)
+			for side, text := range drawn {
+				sides[side][name] = text
 			}
 		}
+		w := newWorld(t)
+		before := w.commit(sides[1])
+		w.git("checkout", "-q", "-b", "topic")
+		w.commit(sides[2])
+		compared := 0
+		for _, way := range []string{"histogram", "myers", "minimal", "patience"} {
+			w.git("checkout", "-q", "-f", "-B", "main", string(before))
+			w.commit(sides[0])
+			cmd := exec.CommandContext(t.Context(), "git", "-C", w.dir, "-c", "merge.renames=false", "merge", "-q", "--no-commit", "-X", "diff-algorithm="+way, "topic")
+			_, _ = cmd.CombinedOutput() // conflicts are asked for below
+			conflicts := strings.Fields(w.git("diff", "--name-only", "--diff-filter=U"))
+			for name, want := range merged {
+				if slices.Contains(conflicts, name) {
+					continue
+				}
+				compared++
+				if got, err := os.ReadFile(filepath.Join(w.dir, name)); err != nil || string(got) != want {
+					t.Errorf("%s: %q of %q; git makes %q, %v", way, want, texts[name], got, err)
+				}
+			}
+			w.git("reset", "-q", "--hard")
+		}
+		if compared < len(merged) || len(merged) < 20 {
+			t.Errorf("%d texts, of which %d were compared in four ways", len(merged), compared)
+		}
+	})
+}
+
+// drawTexts draws a text and two changes of it: the tip's, what was before, the head's. Lines repeat, and what is put in is often there already.
+func drawTexts(dice *rand.Rand) [3]string {
+	letters, lines := 1+dice.IntN(40), 1+dice.IntN(60)
+	line := func() string { return fmt.Sprintf("%d\n", dice.IntN(letters)) }
+	var before []string
+	for range lines {
+		before = append(before, line())
 	}
+	edited := func() string {
+		out := slices.Clone(before)
+		about, most := dice.IntN(len(out)), 1+dice.IntN(4) // changes of one side are near each other
+		for range 1 + dice.IntN(3) {
+			at := min(about+dice.IntN(most), len(out))
+			gone := min(at+dice.IntN(3), len(out))
+			switch dice.IntN(4) {
+			case 0:
+				out = slices.Delete(out, at, gone)
+			case 1:
+				out = slices.Insert(out, at, slices.Clone(out[at:gone])...)
+			case 2: // what stands elsewhere
+				from := dice.IntN(len(before))
+				out = slices.Insert(out, at, before[from:min(from+1+dice.IntN(4), len(before))]...)
+			default:
+				out = slices.Insert(out, at, line(), line())
+			}
+		}
+		return strings.TrimSuffix(strings.Join(out, ""), []string{"", "", "\n"}[dice.IntN(3)])
+	}
+	return [3]string{edited(), strings.Join(before, ""), edited()}
 }

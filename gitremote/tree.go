@@ -133,6 +133,9 @@ func named(entries []object.TreeEntry, name string) (int, bool) {
 
 // content is an object of one kind; what has another one is missing. More than limit bytes are ErrTooLarge.
 func (r *Repo) content(kind plumbing.ObjectType, h plumbing.Hash, limit int64) ([]byte, error) {
+	if text, ok := r.texts[h]; ok && kind == plumbing.BlobObject && int64(len(text)) <= limit {
+		return text, nil
+	}
 	content, is, err := r.objects.read(h, limit)
 	if err == nil && is != kind {
 		err = plumbing.ErrObjectNotFound

@@ -130,12 +130,12 @@ func onBranches(policy *config.Policy, files []plan.File) bool {
 	})
 }
 
-// Change is a change with the trees around it: without it, with it, and with it in another way where that is not known. There are two at least.
+// Change is a change with the trees around it: without it, and with it.
 type Change struct {
 	Files []plan.File
-	Trees []Revision
-	Build bool  // whether what it concerns still builds is asked, too
-	Kept  *Tree // that was read before by the same rules, from which the first differs in its changed paths; nil: there is none
+	Trees []Revision // two
+	Build bool       // whether what it concerns still builds is asked, too
+	Kept  *Tree      // that was read before by the same rules, from which the first differs in its changed paths; nil: there is none
 }
 
 // Revision is one of these trees, and the paths in which it differs from the first.
@@ -173,7 +173,7 @@ func (r Run) Compare(ctx context.Context, policy *config.Policy, c Change) (Impa
 	g.HoldChanged(c.names())
 	out.with(g)
 	var err error
-	if c.Build && len(trees) == 2 { // else it is not known what is to be built
+	if c.Build {
 		out.Broken, err = c.broken(ctx, g, trees)
 	}
 	if !moves || err != nil {

@@ -51,7 +51,7 @@ func (c *child) answer(q question) (*plan.References, error) {
 		return nil, errSlow
 	case err != nil:
 		return nil, fmt.Errorf("the process that reads it: %w", err)
-	case r.Err != "" && r.Bound:
+	case r.Err != "" && r.Sure:
 		return nil, errors.New(r.Err)
 	case r.Err != "":
 		return nil, &unreadableError{r.Err}

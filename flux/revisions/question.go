@@ -43,7 +43,7 @@ type reply struct {
 	Answers layout.Answers
 	Broken  string // what cannot be built with the change; "": nothing
 	Err     string // why there are none; "": there are
-	Bound   bool   // Err is a bound of the run, and not perhaps the mirror's fault
+	Sure    bool   // Err is a bound of the run, or true of these commits, and not perhaps the mirror's fault
 }
 
 // maxQuestion is how many bytes a question, or its answer, may have.
@@ -68,7 +68,7 @@ func Child(ctx context.Context, m *meter.Meter, in io.Reader, out io.Writer, run
 		}
 		if err != nil {
 			bound := (*meter.Error)(nil)
-			a = reply{Err: plan.Text(plan.Clean(err.Error())), Bound: errors.As(err, &bound)}
+			a = reply{Err: plan.Text(plan.Clean(err.Error())), Sure: errors.As(err, &bound) || errors.Is(err, gitremote.ErrNotMerged)}
 			if errors.Is(err, gitremote.ErrIncomplete) { // whose words are for people with a clone
 				a.Err = "its mirror lacks an object"
 			}
