@@ -82,9 +82,9 @@ func (t *turns) grant(d *pullCase) bool {
 }
 
 // inTheWay finds the pull request that is merged first in this pass and makes the observation of d stale: one that touches
-// a file of d, or any on a base that demands heads to be up to date.
+// a file of d, or any on a base that demands heads to be up to date, or where what reads the files of d is known of the tip alone.
 func (t *turns) inTheWay(d *pullCase) (int, bool) {
-	if first, ok := t.merging[d.pull.Base]; ok && d.base.Strict {
+	if first, ok := t.merging[d.pull.Base]; ok && (d.base.Strict || d.policy.Flux) {
 		return first, true
 	}
 	for _, path := range d.paths {

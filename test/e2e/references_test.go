@@ -225,3 +225,28 @@ func TestReferencesWithoutADirectory(t *testing.T) {
 	w.hasStatus(w.change("rules", map[string]string{".github/sluice.yaml": rules}), "success: ")
 	w.unmerged(n)
 }
+
+// TestReferencesOfTwoMerges: what was found for two pull requests is true of the tip that both were asked about, not of what the first one makes of it. Here
+// one removes a list of resources, so that Flux reads all of its directory, and the other one adds a windowed Kustomization there.
+func TestReferencesOfTwoMerges(t *testing.T) {
+	t.Parallel()
+	w := newCluster(t)
+	_, err := w.repo.Commit("main", standin.Change{By: "acme", Message: "a list", Write: map[string]string{
+		"clusters/one/more/kustomization.yaml": resources("own.yaml"), "clusters/one/more/own.yaml": object("more", "0"),
+		".github/sluice.yaml": strings.NewReplacer("WINDOW", shutForYears, "/slow,", "/slow*,").Replace(byReferences),
+	}})
+	w.must(err)
+	first, err := w.repo.OpenPull(standin.NewPull{By: "alice", Head: "list", Change: &standin.Change{Message: "list", Delete: []string{"clusters/one/more/kustomization.yaml"}}})
+	w.must(err)
+	second := w.change("defined", map[string]string{
+		"clusters/one/more/slow.yaml": strings.NewReplacer("./apps/NAME", "./apps/fast", "NAME", "slower").Replace(kustomizationOf),
+	})
+	w.serve()
+	w.eventually("one is merged", func() bool { return w.pull(first).Merged || w.pull(second).Merged })
+	other := first
+	if w.pull(first).Merged {
+		other = second
+	}
+	w.hasStatus(other, "pending: held by weekend until ")
+	w.unmerged(other)
+}
