@@ -161,7 +161,7 @@ func (k *Keeper) fill(s *plan.Snapshot, q question, about plan.Mention, now time
 	if again := a.again(); again.After(now) {
 		s.Again = plan.Soonest(s.Again, again)
 	}
-	return nil, a.unread(now)
+	return nil, a.unread(about, now)
 }
 
 // answer is what is known of a change, which is asked for if it is not known, or worth another try.
@@ -217,12 +217,12 @@ func (k *Keeper) line(r *repository, a *answer) {
 	}
 }
 
-// unread says that there is no answer, and why.
-func (a *answer) unread(now time.Time) plan.Unread {
+// unread says that there is no answer about a change, and why. A merge group waits however long it is read: a failure would take it out of its queue.
+func (a *answer) unread(about plan.Mention, now time.Time) plan.Unread {
 	if a.err != nil {
 		return plan.Unread{Reason: "cannot read what refers to its files: " + a.says}
 	}
-	return plan.Unread{Reason: "what refers to its files is being read", Passing: now.Sub(a.since) < soon}
+	return plan.Unread{Reason: "what refers to its files is being read", Passing: about.Pull == 0 || now.Sub(a.since) < soon}
 }
 
 // again is when the answer is worth another look.

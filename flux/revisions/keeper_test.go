@@ -251,6 +251,26 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
+// TestGroupsWait: a merge group that is being read is not answered, however long that takes: a failure would take it out of its queue. One that cannot be read is.
+func TestGroupsWait(t *testing.T) {
+	k := keeper(t, "references", nil)
+	now := time.Now()
+	ask := func() plan.Snapshot {
+		s := observed(t, 1, "tip", "tip", nil)
+		s.Groups = []plan.Group{{Base: "main", BaseSHA: "tip", Head: "head", Files: []plan.File{{Path: "x"}}, Complete: true}}
+		return s
+	}
+	for _, wait := range []time.Duration{0, soon, 10 * time.Minute} {
+		s := ask()
+		if k.Fill(&s, now.Add(wait)); !s.Groups[0].Unread.Passing {
+			t.Errorf("after %s: %+v", wait, s.Groups[0].Unread)
+		}
+	}
+	if s := k.Answered(t.Context(), ask(), now); !s.Groups[0].Unread.Is() || s.Groups[0].Unread.Passing {
+		t.Errorf("GitHub is away: %+v", s.Groups[0].Unread)
+	}
+}
+
 // TestRulesAlone: nothing is asked of a pull request of the rules file, which may be what lets a tree be read again.
 func TestRulesAlone(t *testing.T) {
 	k := keeper(t, "references", nil)
