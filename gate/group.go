@@ -53,7 +53,7 @@ func (j *judge) decideGroups(out *plan.Plan) []plan.SetStatus {
 // groupCase is a group with the strictest of the answers on what its head brings along: GitHub merges an entry alone, or in one move with
 // those below it, whatever their own answers were.
 func (j *judge) groupCase(q queues, base *plan.Base, g *plan.Group) *pullCase {
-	own := j.caseOf(base, pullOf(g, g.Files))
+	own := j.caseOf(base, pullOf(g, g.Files), g.Asked(base))
 	for _, r := range []rule{spent, intoWindowedBranch, unread, brokenQueue} {
 		if ruled, ok := r(own); ok {
 			own.ruling = ruled
@@ -120,7 +120,7 @@ func (j *judge) changesOf(q queues, base *plan.Base, g *plan.Group) []*pullCase 
 	}
 	var all []*pullCase
 	for _, files := range lists {
-		d := j.caseOf(base, pullOf(g, files))
+		d := j.caseOf(base, pullOf(g, files), g.Asked(base))
 		d.ruling = j.ruleOnChanges(d)
 		all = append(all, d)
 	}

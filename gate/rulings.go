@@ -92,7 +92,7 @@ func (j *judge) decideAll() []*pullCase {
 		if !known || !j.concerns(p.Base, base) {
 			continue
 		}
-		d := j.caseOf(base, p)
+		d := j.caseOf(base, p, p.Asked(base))
 		if d.policy != nil {
 			j.weigh(d)
 		}
@@ -113,9 +113,9 @@ func (j *judge) decideAll() []*pullCase {
 	return all
 }
 
-// caseOf is a pull request, or what looks like one, before it is weighed and decided.
-func (j *judge) caseOf(base *plan.Base, p *plan.Pull) *pullCase {
-	policy, broken := p.Found(base)
+// caseOf is a pull request, or what looks like one, before it is weighed and decided, with what is asked of what reads its files.
+func (j *judge) caseOf(base *plan.Base, p *plan.Pull, asked plan.Asked) *pullCase {
+	policy, broken := base.Found(p.References, asked)
 	return &pullCase{
 		at: j.s.At, s: &j.s, fights: j.fights, pull: p, context: plan.ContextFor(p.Base), base: base, policy: policy, broken: broken,
 		promoted: j.isWindowed(p.Base), paths: names(p.Files),
@@ -199,7 +199,7 @@ const anyBase plan.Branch = ""
 func Paths(c Change, at time.Time) plan.Verdict {
 	base := plan.Base{Policy: c.Policy}
 	j := newJudge(plan.Snapshot{At: at, Default: c.Base, Bases: map[plan.Branch]plan.Base{c.Base: base}})
-	d := j.caseOf(&base, &plan.Pull{Base: c.Base, Files: c.Files, Complete: true})
+	d := j.caseOf(&base, &plan.Pull{Base: c.Base, Files: c.Files, Complete: true}, plan.Asked{})
 	if c.Rules != nil {
 		d.pull.Rules = &plan.RulesChange{Outline: c.Rules.Outline()}
 	}

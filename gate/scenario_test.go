@@ -328,7 +328,7 @@ func (sc scene) pull(p pull) plan.Pull {
 	out.Rules = rules(p)
 	if p.References != nil {
 		b := sc.base(string(base))
-		out.References = &plan.References{Asked: b.Ask(out.MergeBase, out.Head), Answers: layout.Answers{}, Broken: p.Broken}
+		out.References = &plan.References{Asked: out.Asked(&b), Answers: layout.Answers{}, Broken: p.Broken}
 		for path, release := range p.References {
 			out.References.Answers[path] = layout.Answer{Reads: &layout.Class{Releases: releases([]string{release}), Rule: path + " ← its reader"}}
 		}

@@ -228,26 +228,36 @@ type References struct {
 // Asked is a change of which it is asked what reads its files. What is found holds for this one alone.
 type Asked struct {
 	Rules  SHA // blob of the rules file of the base
-	Tip    SHA // of the base
-	Before SHA // the merge base; "": the base's tip, of a merge group
+	Tip    SHA // of the base; of a merge group what it was built on, if that leads down to the base's tip
+	Before SHA // the merge base; "": Tip, of a merge group
 	Head   SHA
 }
 
-// Ask is what is asked of a change into a base that begins at a commit.
-func (b *Base) Ask(before, head SHA) Asked {
-	return Asked{Rules: b.File, Tip: b.Tip, Before: before, Head: head}
+// Asked is what is asked of a pull request into a base.
+func (p *Pull) Asked(b *Base) Asked {
+	return Asked{Rules: b.File, Tip: b.Tip, Before: p.MergeBase, Head: p.Head}
 }
 
-// Found is the policy of a base with what was found for a pull request, and what it keeps from being built. Of what was found for another state than it is in
+// Asked is what is asked of a merge group of a base. It stays what it is when what is below the group is merged: else each merge would take what is green out
+// of the queue.
+func (g *Group) Asked(b *Base) Asked {
+	asked := Asked{Rules: b.File, Tip: g.BaseSHA, Head: g.Head}
+	if g.Net != nil {
+		asked.Tip = b.Tip
+	}
+	return asked
+}
+
+// Found is the policy of a base with what was found for a change, and what that keeps from being built. Of what was found for another one than is asked of
 // now nothing counts: then no reader of any of its files is known.
-func (p *Pull) Found(b *Base) (policy *config.Policy, broken string) {
+func (b *Base) Found(r *References, asked Asked) (policy *config.Policy, broken string) {
 	switch {
-	case b.Policy == nil || p.References == nil:
+	case b.Policy == nil || r == nil:
 		return b.Policy, ""
-	case p.References.Asked != b.Ask(p.MergeBase, p.Head):
+	case r.Asked != asked:
 		return b.Policy.With(layout.Answers{}), ""
 	}
-	return b.Policy.With(p.References.Answers), p.References.Broken
+	return b.Policy.With(r.Answers), r.Broken
 }
 
 // Mergeable is GitHub's word on conflicts with the base.

@@ -115,7 +115,7 @@ func (k *Keeper) Fill(s *plan.Snapshot, now time.Time) {
 		case p.MergeBase == "":
 			p.Unread = plan.Unread{Reason: "its merge base is not known"}
 		default:
-			q := question{Asked: base.Ask(p.MergeBase, p.Head), Files: p.Files}
+			q := question{Asked: p.Asked(&base), Files: p.Files}
 			p.References, p.Unread = k.fill(s, q, plan.Mention{Pull: p.Number}, now)
 		}
 	}
@@ -123,7 +123,7 @@ func (k *Keeper) Fill(s *plan.Snapshot, now time.Time) {
 		g := &s.Groups[i]
 		files := slices.Concat(g.Files, g.Net)
 		if base := s.Bases[g.Base]; asks(base, files) && g.Complete && !g.Unread.Is() {
-			q := question{Asked: base.Ask("", g.Head), Files: files}
+			q := question{Asked: g.Asked(&base), Files: files}
 			g.References, g.Unread = k.fill(s, q, plan.Mention{SHA: g.Head}, now)
 		}
 	}

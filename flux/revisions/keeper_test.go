@@ -175,7 +175,7 @@ func releases(s plan.Snapshot) string {
 	if p.Unread.Is() {
 		return "unread: " + p.Unread.Reason
 	}
-	policy, broken := p.Found(&base)
+	policy, broken := base.Found(p.References, p.Asked(&base))
 	return broken + strings.Join(config.Strings(policy.Layout.Classify(p.Files[0].Path).Releases), " ")
 }
 

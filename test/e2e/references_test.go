@@ -250,3 +250,30 @@ func TestReferencesOfTwoMerges(t *testing.T) {
 	w.hasStatus(other, "pending: held by weekend until ")
 	w.unmerged(other)
 }
+
+// TestReferencesOfAQueueThatMoves: once the entry below it is merged, a green one is asked about anew. Until that is answered nothing is held against it: a
+// failure would take it out of the queue.
+func TestReferencesOfAQueueThatMoves(t *testing.T) {
+	t.Parallel()
+	w := newCluster(t)
+	w.repo.Protect("main", standin.Rules{Queue: true, Checks: []standin.RequiredCheck{{Context: "sluice/main", App: app}}})
+	w.serve()
+	first := w.change("first", map[string]string{"apps/fast/first.yaml": object("first", "1")})
+	second := w.change("second", map[string]string{"apps/fast/second.yaml": object("second", "1")})
+	for _, n := range []int{first, second} {
+		w.hasStatus(n, "failure: main requires its merge queue")
+	}
+	queue := w.enqueued(first, second)
+	w.eventually("both are green", func() bool { return w.isGreen(queue[0].Head) && w.isGreen(queue[1].Head) })
+	w.must(w.repo.Dequeue(queue[0], "merged"))
+	later := w.change("later", map[string]string{"apps/fast/later.yaml": object("later", "1")})
+	w.hasStatus(later, "failure: main requires its merge queue")
+	for _, s := range w.repo.Statuses(queue[1].Head) {
+		if s.State != "success" {
+			t.Errorf("the second entry: %s: %s", s.State, s.Description)
+		}
+	}
+	if !w.isGreen(queue[1].Head) {
+		t.Error("the second entry is no longer green")
+	}
+}
