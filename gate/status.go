@@ -42,8 +42,8 @@ func (j *judge) status(same []*pullCase) (plan.SetStatus, bool) {
 	}
 	state, text := d.wanted()
 	current, exists := d.current()
-	if d.ruling.passing && (!exists || (current.By == j.s.Us && current.State == state)) {
-		return plan.SetStatus{}, false // due in a moment: no status holds as well as a pending one, and costs nothing
+	if d.ruling.passing && (!exists || (current.By == j.s.Us && (current.State != plan.Success || state == plan.Success))) {
+		return plan.SetStatus{}, false // due in a moment: no status holds as well as a pending one, and so does a failure; they cost nothing
 	}
 	set := plan.SetStatus{Pin: d.pin(state), State: state, Description: plan.Brief(text), Context: d.context, Statuses: d.pull.Statuses}
 	if state == plan.Success {
