@@ -67,8 +67,8 @@ func (r Run) read(ctx context.Context, files fs.FS, roots []graph.Root, how func
 	return t, ctx.Err()
 }
 
-// again reads the references of a tree that differs from another one with the same roots; nil: from none.
-func (r Run) again(ctx context.Context, from *Tree, v Revision, roots []graph.Root) (Tree, error) {
+// Again reads the references of a tree that differs from another one with the same roots; nil: from none.
+func (r Run) Again(ctx context.Context, from *Tree, v Revision, roots []graph.Root) (Tree, error) {
 	switch {
 	case from == nil:
 		return r.Read(ctx, v.Files, roots)
@@ -85,7 +85,8 @@ func knowsFlux(p *config.Policy) bool { return p.Flux || len(p.Branches)+len(p.E
 type Impact struct {
 	Policy *config.Policy // with the references
 	Served *config.Policy // as the service has it: with them where the file says `flux: true`
-	First  *Tree          // of the trees of a change; nil: it was not read
+	// Whole is the files of which every byte counted: what was built, and what else is not known by what it says.
+	Whole map[string]bool
 	// Rootless: no cluster was found in a tree with the change, so that nothing is known to read any file of it.
 	Rootless bool
 	Broken   string       // what the change keeps from being built, where that is asked; "": nothing
@@ -152,22 +153,22 @@ func (r Run) Compare(ctx context.Context, policy *config.Policy, c Change) (Impa
 	if !policy.Flux && !moves && (len(policy.Branches) == 0 || levels.Followed == config.LevelOff) {
 		return out, nil
 	}
+	out.Whole, r.Build = whole(r.Build)
 	trees, clusters := []Tree{}, [][]graph.Cluster{}
 	for i, v := range c.Trees {
 		from := c.Kept
 		if i > 0 {
 			from = &trees[0]
 		}
-		t, err := r.again(ctx, from, v, policy.Clusters)
+		t, err := r.Again(ctx, from, v, policy.Clusters)
 		if err != nil {
 			return out, err
 		}
-		if i == 0 {
-			out.First = &t
-		} else if len(t.Clusters) == 0 {
-			out.Rootless = true
-		}
+		out.Rootless = i > 0 && len(t.Clusters) == 0
 		trees, clusters = append(trees, t), append(clusters, t.Clusters)
+	}
+	for _, name := range trees[1].Graph.Whole() {
+		out.Whole[name] = true
 	}
 	g := reach.New(policy, clusters...)
 	g.HoldChanged(c.names())
@@ -183,6 +184,17 @@ func (r Run) Compare(ctx context.Context, policy *config.Policy, c Change) (Impa
 		g.Hold(out.moves)
 	}
 	return out, cmp.Or(err, g.Err())
+}
+
+// whole is a way to build that notes each file that is built.
+func whole(do func(context.Context, build.Job) ([]build.Result, error)) (map[string]bool, func(context.Context, build.Job) ([]build.Result, error)) {
+	files := map[string]bool{}
+	return files, func(ctx context.Context, job build.Job) ([]build.Result, error) {
+		for _, name := range job.Files {
+			files[name] = true
+		}
+		return do(ctx, job)
+	}
 }
 
 // names is every path that the change touches.

@@ -157,11 +157,19 @@ func (t *Tree) Again(tree fs.FS, names []string) (*Tree, error) {
 			}
 		}
 	}
+	out.unaltered = len(changed.files) == 0
 	out.share(t, changed)
 	out.gather()
 	out.stopped()
 	return out, nil
 }
+
+// Unaltered reports whether a tree is one that was read again of which no file says anything else than before, as far as that is known here. So it is with
+// whatever else is changed in both, unless that looks at the text of a file as a whole: see [Tree.Whole].
+func (t *Tree) Unaltered() bool { return t.unaltered }
+
+// Whole is the files of which every byte may count for what was found so far, sorted.
+func (t *Tree) Whole() []string { return sortedKeys(t.raw) }
 
 // share takes from an older tree what no change touches.
 func (t *Tree) share(old *Tree, changed changes) {

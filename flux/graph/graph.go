@@ -98,6 +98,7 @@ type Tree struct {
 	contents   map[string]*content // what YAML files say
 	found      map[string]*found   // clusters, from the last time
 	raw        map[string]bool     // files of which every byte may count for results and found: patches, and what generators load
+	unaltered  bool                // each file says what it said in the tree before
 	leads      *leads              // nil: not known
 	watch      *found              // what is found now
 	builds     map[string]*build   // what kustomization.yaml says, by directory

@@ -100,6 +100,11 @@ func object(namespace string, n int, text string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c%d, namespace: %s}\ndata: {a: \"%s\"}\n", n, namespace, text)
 }
 
+// deployment is an object of which the graph knows nothing but that it is there.
+func deployment(namespace, name, image string) string {
+	return fmt.Sprintf("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: %s, namespace: %s}\nspec: {template: {spec: {containers: [{name: a, image: %q}]}}}\n", name, namespace, image)
+}
+
 func (o *origin) git(in string, args ...string) string {
 	o.t.Helper()
 	cmd := exec.CommandContext(o.t.Context(), "git", args...)
@@ -486,9 +491,9 @@ func BenchmarkAnswer(b *testing.B) {
 		n++
 		return o.commit("topic", from, map[string]string{"apps/app000/o00.yaml": object("app000", 0, fmt.Sprint(n))})
 	}
-	answer := func(b *testing.B, k *Keeper, tip, head plan.SHA) {
+	answer := func(b *testing.B, k *Keeper, before, head plan.SHA) {
 		b.Helper()
-		s := observed(b, 1, tip, tip, map[plan.SHA]string{head: "apps/app000/o00.yaml"})
+		s := observed(b, 1, tip, before, map[plan.SHA]string{head: "apps/app000/o00.yaml"})
 		k.Fill(&s, time.Now())
 		r, a := k.next(time.Now())
 		found, err := k.look(b.Context(), r, a)
@@ -514,15 +519,25 @@ func BenchmarkAnswer(b *testing.B) {
 			answer(b, k, tip, head)
 		}
 	})
+	before, head := tip, changed("main")
 	b.Run("merged", func(b *testing.B) {
 		for b.Loop() {
 			b.StopTimer()
 			n++
 			o.git("", "-C", o.dir, "symbolic-ref", "HEAD", "refs/heads/none")
-			tip = o.commit("main", "main", map[string]string{"apps/app001-rw/o00.yaml": object("app001-rw", 0, fmt.Sprint(n))})
-			head := changed("main")
+			tip = o.commit("main", "main", map[string]string{"apps/app001-rw/o00.yaml": deployment("app001-rw", "c0", fmt.Sprint(n))})
 			b.StartTimer()
-			answer(b, k, tip, head)
+			answer(b, k, tip, changed("main"))
+		}
+	})
+	b.Run("kept", func(b *testing.B) { // what the base took is elsewhere
+		for b.Loop() {
+			b.StopTimer()
+			n++
+			tip = o.commit("main", "main", map[string]string{"apps/app001-rw/o00.yaml": deployment("app001-rw", "c0", fmt.Sprint(n))})
+			answer(b, k, tip, changed("main"))
+			b.StartTimer()
+			answer(b, k, before, head)
 		}
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/sluicegate/sluice/config"
@@ -86,10 +88,26 @@ type reader struct {
 
 	nothing func() // gives back all that was taken
 
-	kept *analysis.Tree // of the last question: the base's tip without the change
-	of   place          // kept is of
-	tip  plan.SHA       // of kept
+	of    place          // kept is of
+	kept  *analysis.Tree // of the last question: the base's tip without the change; nil: there is none
+	tip   plan.SHA       // of kept
+	found map[change]*finding
+	names int // in found
 }
+
+// change is one that was asked about, wherever its base was then.
+type change struct{ rules, before, head plan.SHA }
+
+// finding is what was found of a change at the tip that is kept.
+type finding struct {
+	files   []plan.File // that were asked about
+	answers layout.Answers
+	broken  string
+	touches []string // paths that differ by the change, and files of which every byte counted, sorted
+}
+
+// maxNames is how many paths findings have together: some 8 MiB.
+const maxNames = 100_000
 
 // answer reads the trees.
 func (r *reader) answer(ctx context.Context, q question) (answers layout.Answers, broken string, err error) {
@@ -120,29 +138,83 @@ func (r *reader) answer(ctx context.Context, q question) (answers layout.Answers
 		j.Cache = cache
 		return r.build(ctx, j)
 	}}
-	change, err := Between(repo, q.Files, q.Asked.Tip, cmp.Or(q.Asked.Before, q.Asked.Tip), q.Asked.Head)
+	if err := r.move(ctx, run, repo, policy, q.Asked.Tip); err != nil {
+		return nil, "", err
+	}
+	of := change{q.Asked.Rules, cmp.Or(q.Asked.Before, q.Asked.Tip), q.Asked.Head}
+	if f := r.found[of]; f != nil && slices.Equal(f.files, q.Files) {
+		return f.answers, f.broken, nil
+	}
+	f, err := r.find(ctx, run, repo, policy, of, q.Files)
 	if err != nil {
 		return nil, "", err
 	}
+	if r.names += len(f.touches); r.names > maxNames {
+		r.found, r.names = map[change]*finding{}, 0
+	}
+	r.found[of] = f
+	return f.answers, f.broken, nil
+}
+
+// move brings what is kept to a tip. What was found of a change stays where nothing that is known of any file is another thing at the new tip, and what differs
+// touches neither the change nor a file that counts as a whole: then the trees before and after the change say there what they said.
+func (r *reader) move(ctx context.Context, run analysis.Run, repo *gitremote.Repo, policy *config.Policy, tip plan.SHA) error {
+	if r.kept != nil && r.tip == tip {
+		return nil
+	}
+	from := tip
 	if r.kept != nil {
-		since, err := Between(repo, nil, r.tip, r.tip, q.Asked.Tip)
-		if err == nil {
-			change.Kept, change.Trees[0].Changed = r.kept, since.Trees[1].Changed
+		from = r.tip
+	}
+	states, err := repo.Merged(from, from, tip)
+	var t analysis.Tree
+	if err == nil {
+		t, err = run.Again(ctx, r.kept, analysis.Revision{Files: states[1].Tree, Changed: states[1].Changed}, policy.Clusters)
+	}
+	if err != nil {
+		r.kept = nil
+		return err
+	}
+	if r.kept == nil || t.Graph != r.kept.Graph && !t.Graph.Unaltered() {
+		r.found, r.names = map[change]*finding{}, 0
+	}
+	for of, f := range r.found {
+		if slices.ContainsFunc(states[1].Changed, func(path string) bool { _, is := slices.BinarySearch(f.touches, path); return is }) {
+			delete(r.found, of)
+			r.names -= len(f.touches)
 		}
 	}
-	change.Build = policy.Consistency.Builds == config.LevelHold
-	impact, err := run.Compare(ctx, policy, change)
-	r.kept, r.tip = impact.First, q.Asked.Tip
+	r.kept, r.tip = &t, tip
+	return nil
+}
+
+// find reads what a change means for what is kept.
+func (r *reader) find(ctx context.Context, run analysis.Run, repo *gitremote.Repo, policy *config.Policy, of change, files []plan.File) (*finding, error) {
+	c, err := Between(repo, files, r.tip, of.before, of.head)
+	if err != nil {
+		return nil, err
+	}
+	own, err := repo.Merged(of.before, of.before, of.head)
+	if err != nil {
+		return nil, err
+	}
+	c.Kept, c.Build = r.kept, policy.Consistency.Builds == config.LevelHold
+	impact, err := run.Compare(ctx, policy, c)
 	if err == nil && impact.Rootless {
 		err = errors.New("no cluster is found with the change: list them under clusters in " + config.File)
 	}
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
+	f := &finding{files: files, broken: plan.Clean(impact.Broken)}
 	var names []string
-	for _, f := range q.Files {
-		names = append(names, f.Names()...)
+	for _, file := range files {
+		names = append(names, file.Names()...)
 	}
-	answers, err = impact.Answers(names)
-	return answers, plan.Clean(impact.Broken), err
+	for _, path := range slices.Concat(names, own[1].Changed) {
+		impact.Whole[path] = true
+	}
+	f.touches = slices.Sorted(maps.Keys(impact.Whole))
+	f.answers, err = impact.Answers(names)
+	return f, err
 }

@@ -8,7 +8,7 @@
 //
 // An answer names the states of the repository that were read ([plan.Asked]), all of them by the hash of their content, so it is true for ever. What
 // decides takes it for those states alone ([plan.Base.Found]): once the base or the head moved, or the rules changed, it is asked anew, and until then nothing is
-// known.
+// known. The child process answers at once what cannot have changed: see [reader.move].
 //
 // How it fails: closed. What is not answered yet, and what could not be read, is unknown, and holds; why is said, and it is asked again with pauses that grow.
 // A child that is killed, a mirror that is lost and a full disk lose nothing: mirrors are fetched again.
