@@ -52,8 +52,12 @@ const (
 	tell      = time.Second      // between two times that a repository's news is told: each costs a look
 )
 
-// maxBytes is how many bytes of answers are kept of one repository, about: what was not used for longest goes, and is asked for again.
-const maxBytes = 16 << 20
+// How many bytes of answers are kept of one repository, about: what was not used for longest goes, and is asked for again.
+const (
+	maxBytes   = 16 << 20
+	leastBytes = 1 << 10 // of an answer, whatever it is
+	pathBytes  = 200     // of a path in one, beside texts
+)
 
 // Keeper answers, for the service, what changes mean by references. It is for any number of goroutines.
 type Keeper struct {
@@ -91,7 +95,7 @@ type answer struct {
 	tries int              // that failed
 	since time.Time        // when it was asked for; after a failure, when it is tried again
 	used  time.Time
-	bytes int // of found
+	bytes int // 0: it waits
 }
 
 // NewKeeper makes a Keeper; Run answers.
@@ -188,7 +192,8 @@ func (k *Keeper) answer(s *plan.Snapshot, q question, about plan.Mention, now ti
 		a.about = append(a.about, about)
 	}
 	if a.err != nil && !now.Before(a.since) {
-		a.err, a.since = nil, now
+		r.bytes, a.bytes = r.bytes-a.bytes, 0
+		a.err, a.since, a.Files = nil, now, slices.Clone(q.Files)
 		k.line(r, a)
 	}
 	return a
@@ -321,23 +326,11 @@ func (k *Keeper) done(of repository, a *answer, found *plan.References, err erro
 	return news
 }
 
-// keep counts an answer, and drops others beyond the bound.
+// keep counts an answer, and drops others beyond the bound. Its files were read; before another try there are others.
 func (r *repository) keep(a *answer) {
-	if a.found == nil {
-		return
-	}
-	a.Files = nil // they were read
-	a.bytes = len(a.found.Broken)
-	for path, one := range a.found.Answers {
-		a.bytes += len(path)
-		for _, c := range []*layout.Class{one.Reads, one.Holds} {
-			if c != nil {
-				a.bytes += len(c.Rule)
-				for _, release := range c.Releases {
-					a.bytes += len(release)
-				}
-			}
-		}
+	a.Files, a.bytes = nil, leastBytes+len(a.says)
+	if a.found != nil {
+		a.bytes += sizeOfAnswers(a.found)
 	}
 	for r.bytes += a.bytes; r.bytes > maxBytes; {
 		oldest := a
@@ -352,6 +345,23 @@ func (r *repository) keep(a *answer) {
 		r.bytes -= oldest.bytes
 		delete(r.answers, oldest.Asked)
 	}
+}
+
+// sizeOfAnswers is how many bytes what was found takes, about.
+func sizeOfAnswers(found *plan.References) int {
+	n := len(found.Broken)
+	for path, one := range found.Answers {
+		n += pathBytes + len(path)
+		for _, c := range []*layout.Class{one.Reads, one.Holds} {
+			if c != nil {
+				n += len(c.Rule)
+				for _, release := range c.Releases {
+					n += len(release)
+				}
+			}
+		}
+	}
+	return n
 }
 
 // look fetches what a question needs, and has a child process answer it. A panic is an error of this repository alone.

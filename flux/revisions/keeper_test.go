@@ -422,8 +422,29 @@ func TestBytes(t *testing.T) {
 		answered(k, now, strings.Repeat("x", 1<<20))
 	}
 	r := k.repos[s.Repo.Key()]
-	if total := r.bytes; total > maxBytes || total < maxBytes/2 || len(r.answers) > 17 {
+	if total := r.bytes; total > maxBytes || total < maxBytes/2 || len(r.answers) > 16 {
 		t.Errorf("%d bytes of %d answers", total, len(r.answers))
+	}
+}
+
+// TestBytesOfFailures: what cannot be read counts as well, and keeps no list of files, which may be long.
+func TestBytesOfFailures(t *testing.T) {
+	k := keeper(t, "references", nil)
+	now := time.Now()
+	s := observed(t, 1, "tip", "tip", heads(40))
+	k.Fill(&s, now)
+	for range 40 {
+		r, a := k.next(now)
+		k.done(r, a, nil, errors.New(strings.Repeat("x", 1<<20)), now)
+	}
+	r := k.repos[s.Repo.Key()]
+	if len(r.answers) > 16 || r.bytes > maxBytes {
+		t.Errorf("%d bytes of %d answers", r.bytes, len(r.answers))
+	}
+	for _, a := range r.answers {
+		if a.Files != nil {
+			t.Fatal("the files of a change that cannot be read are kept")
+		}
 	}
 }
 
