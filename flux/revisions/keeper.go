@@ -1,6 +1,7 @@
 package revisions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,9 +70,12 @@ type Keeper struct {
 
 	mu    sync.Mutex
 	repos map[plan.RepoKey]*repository
-	turns []*repository // that wait for an answer, each once, whose turn is next first
-	began time.Time     // when the turn of the first of them did
-	last  *repository   // that had the last one
+	// Start-time fair queueing, in turns of some seconds: next is who was served the least.
+	turns  []*repository // that wait for an answer, each once
+	last   *repository   // whose turn it is
+	ends   time.Duration // what last was served when its turn is over
+	served time.Duration // what it was when its turn began, from which whoever begins to wait counts: who asked for nothing saves nothing
+	began  time.Time     // the last question
 }
 
 // repository is what is known of one.
@@ -83,6 +87,7 @@ type repository struct {
 	news    []plan.Mention // of which something is known, and nobody was told
 	told    time.Time      // when somebody was
 	bytes   int            // of answers
+	served  time.Duration  // the time that its answers took, or should have
 }
 
 // answer is what is known of one change.
@@ -214,7 +219,7 @@ func (r *repository) supersede(about plan.Mention) {
 func (k *Keeper) line(r *repository, a *answer) {
 	r.waiting = append(r.waiting, a)
 	if !slices.Contains(k.turns, r) {
-		k.turns = append(k.turns, r)
+		k.turns, r.served = append(k.turns, r), max(r.served, k.served)
 	}
 	select {
 	case k.wake <- struct{}{}:
@@ -250,7 +255,7 @@ func (k *Keeper) forget(repo plan.Repo, now time.Time) {
 	}
 }
 
-// Run answers until a context ends: one question at a time, repositories in turn.
+// Run answers until a context ends: one question at a time, repositories in turn, each for as long as the others.
 func (k *Keeper) Run(ctx context.Context) {
 	defer k.rest()
 	for ctx.Err() == nil {
@@ -278,26 +283,17 @@ func (k *Keeper) Run(ctx context.Context) {
 func (k *Keeper) next(now time.Time) (repository, *answer) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.turns = slices.DeleteFunc(k.turns, func(r *repository) bool { return len(r.waiting) == 0 })
 	if len(k.turns) == 0 {
 		return repository{}, nil
 	}
-	for len(k.turns[0].waiting) == 0 { // all of it was superseded
-		if k.turns = k.turns[1:]; len(k.turns) == 0 {
-			return repository{}, nil
-		}
+	if k.last == nil || len(k.last.waiting) == 0 || k.last.served >= k.ends {
+		k.last = slices.MinFunc(k.turns, func(a, b *repository) int { return cmp.Compare(a.served, b.served) })
+		k.served, k.ends = k.last.served, k.last.served+turn
 	}
-	r := k.turns[0]
-	if r != k.last {
-		k.last, k.began = r, now
-	}
+	r := k.last
 	a := r.waiting[0]
-	r.waiting = r.waiting[1:]
-	switch {
-	case len(r.waiting) == 0:
-		k.turns, k.last = k.turns[1:], nil
-	case now.Sub(k.began) >= turn:
-		k.turns, k.last = append(k.turns[1:], r), nil
-	}
+	r.waiting, k.began = r.waiting[1:], now
 	return repository{repo: r.repo, branch: r.branch}, a
 }
 
@@ -313,8 +309,11 @@ func (k *Keeper) done(of repository, a *answer, found *plan.References, err erro
 		a.says = strings.ReplaceAll(err.Error(), k.o.Dir, "trees.directory")
 	}
 	r := k.repos[of.repo.Key()]
-	if r == nil || r.answers[a.Asked] != a {
-		return nil // it is gone, or known by another name
+	if r == nil {
+		return nil // it is gone
+	}
+	if r.served += now.Sub(k.began); r.answers[a.Asked] != a {
+		return nil // or known by another name
 	}
 	r.keep(a)
 	r.news = append(r.news, a.about...)

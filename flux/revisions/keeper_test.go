@@ -290,21 +290,45 @@ func TestInTurn(t *testing.T) {
 	k := keeper(t, "references", nil)
 	now := time.Now()
 	for id := range int64(3) {
-		many := heads(50)
-		s := observed(t, id+1, "tip", "tip", many)
+		s := observed(t, id+1, "tip", "tip", heads(50))
 		k.Fill(&s, now)
 	}
 	var turns []int64
 	for range 60 {
-		r, _ := k.next(now)
-		turns = append(turns, r.repo.ID)
-		now = now.Add(time.Second)
+		turns = append(turns, takes(k, &now, map[int64]time.Duration{1: time.Second, 2: time.Second, 3: time.Second}))
 	}
 	for i, id := range turns { // a turn ends with the answer that its seconds pass in
-		if want := turns[0] + int64(i/4)%3; id != (want-1)%3+1 {
+		if want := turns[0] + int64(i/3)%3; id != (want-1)%3+1 {
 			t.Fatalf("turns: %v", turns)
 		}
 	}
+}
+
+// TestCostlyQuestions: a repository whose questions take minutes keeps another one waiting for one of them, and not for one in each turn.
+func TestCostlyQuestions(t *testing.T) {
+	k := keeper(t, "references", nil)
+	now := time.Now()
+	for id := range int64(2) {
+		s := observed(t, id+1, "tip", "tip", heads(100))
+		k.Fill(&s, now)
+	}
+	began := now
+	for left := 100; left > 0; {
+		if takes(k, &now, map[int64]time.Duration{1: 2 * time.Minute, 2: time.Second / 2}) == 2 {
+			left--
+		}
+	}
+	if waited := now.Sub(began); waited > 4*time.Minute {
+		t.Errorf("a hundred answers of half a second were there after %s", waited)
+	}
+}
+
+// takes has a keeper take the next question as answered, after as long as those of its repository take, and gives whose it was.
+func takes(k *Keeper, now *time.Time, costs map[int64]time.Duration) int64 {
+	r, a := k.next(*now)
+	*now = now.Add(costs[r.repo.ID])
+	k.done(r, a, &plan.References{Asked: a.Asked}, nil, *now)
+	return r.repo.ID
 }
 
 // answered has a keeper take the next question as answered.
