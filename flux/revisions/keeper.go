@@ -375,6 +375,11 @@ func (k *Keeper) look(ctx context.Context, r repository, a *answer) (found *plan
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if k.isGone(r.repo) { // meanwhile: what was fetched since goes, too
+			err = errors.Join(err, k.Forget(r.repo))
+		}
+	}()
 	q := a.question
 	q.place = place{Mirror: k.mirror(r.repo), Builds: filepath.Join(k.o.Dir, "builds"), URL: remote.URL, Branch: string(r.branch)}
 	for {
@@ -478,6 +483,13 @@ func sizeOf(dir string) (n int64, err error) {
 		return err
 	})
 	return n, err
+}
+
+// isGone reports whether nothing was asked of a repository since it was forgotten.
+func (k *Keeper) isGone(repo plan.Repo) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.repos[repo.Key()] == nil
 }
 
 // Forget removes what is kept of a repository that is no longer ours.

@@ -524,6 +524,18 @@ func TestForgotten(t *testing.T) {
 	if _, err := os.Stat(k.mirror(s.Repo)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the mirror of a repository that is gone: %v", err)
 	}
+	s = observed(t, 1, tip, tip, map[plan.SHA]string{head: "apps/app000/o00.yaml"})
+	k.Fill(&s, now)
+	r, a := k.next(now)
+	if err := k.Forget(s.Repo); err != nil {
+		t.Fatal(err)
+	}
+	found, err := k.look(t.Context(), r, a)
+	k.done(r, a, found, err, now)
+	k.rest()
+	if _, err := os.Stat(k.mirror(s.Repo)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the mirror of a repository that went while it was read: %v", err)
+	}
 }
 
 // BenchmarkAnswer is an answer about a change of a file among 20,000 files and 500 entry points: with nothing kept, about a further pull request, and about one
