@@ -83,7 +83,8 @@ type repository struct {
 	repo    plan.Repo
 	branch  plan.Branch // the default branch
 	answers map[plan.Asked]*answer
-	waiting []*answer      // in the order in which they were asked for
+	waiting []*answer      // in the order in which they were asked for, the slow ones last
+	slow    map[int]bool   // pull requests whose last answer took longer than a turn
 	news    []plan.Mention // of which something is known, and nobody was told
 	told    time.Time      // when somebody was
 	bytes   int            // of answers
@@ -177,7 +178,7 @@ func (k *Keeper) fill(s *plan.Snapshot, q question, about plan.Mention, now time
 func (k *Keeper) answer(s *plan.Snapshot, q question, about plan.Mention, now time.Time) *answer {
 	r := k.repos[s.Repo.Key()]
 	if r == nil {
-		r = &repository{answers: map[plan.Asked]*answer{}}
+		r = &repository{answers: map[plan.Asked]*answer{}, slow: map[int]bool{}}
 		k.repos[s.Repo.Key()] = r
 	}
 	if r.repo.String() != s.Repo.String() { // by its name it is known which sources are it
@@ -188,7 +189,7 @@ func (k *Keeper) answer(s *plan.Snapshot, q question, about plan.Mention, now ti
 	if a == nil {
 		r.supersede(about)
 		q.Files = slices.Clone(q.Files)
-		a = &answer{question: q, since: now}
+		a = &answer{question: q, since: now, about: []plan.Mention{about}}
 		r.answers[q.Asked] = a
 		k.line(r, a)
 	}
@@ -215,9 +216,13 @@ func (r *repository) supersede(about plan.Mention) {
 	})
 }
 
-// line puts a question in its turn.
+// line puts a question in its turn. Who opens pull requests that take a minute delays these.
 func (k *Keeper) line(r *repository, a *answer) {
-	r.waiting = append(r.waiting, a)
+	at := len(r.waiting)
+	if first := slices.IndexFunc(r.waiting, r.isSlow); first >= 0 && !r.isSlow(a) {
+		at = first
+	}
+	r.waiting = slices.Insert(r.waiting, at, a)
 	if !slices.Contains(k.turns, r) {
 		k.turns, r.served = append(k.turns, r), max(r.served, k.served)
 	}
@@ -225,6 +230,11 @@ func (k *Keeper) line(r *repository, a *answer) {
 	case k.wake <- struct{}{}:
 	default:
 	}
+}
+
+// isSlow reports whether the last answer about any of the pull requests took long.
+func (r *repository) isSlow(a *answer) bool {
+	return slices.ContainsFunc(a.about, func(m plan.Mention) bool { return r.slow[m.Pull] })
 }
 
 // unread says that there is no answer about a change, and why. A merge group waits however long it is read: a failure would take it out of its queue.
@@ -312,7 +322,13 @@ func (k *Keeper) done(of repository, a *answer, found *plan.References, err erro
 	if r == nil {
 		return nil // it is gone
 	}
-	if r.served += now.Sub(k.began); r.answers[a.Asked] != a {
+	r.served += now.Sub(k.began)
+	for _, m := range a.about {
+		if delete(r.slow, m.Pull); m.Pull != 0 && now.Sub(k.began) > turn {
+			r.slow[m.Pull] = true
+		}
+	}
+	if r.answers[a.Asked] != a {
 		return nil // or known by another name
 	}
 	r.keep(a)

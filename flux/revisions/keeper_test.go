@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -320,6 +321,37 @@ func TestCostlyQuestions(t *testing.T) {
 	}
 	if waited := now.Sub(began); waited > 4*time.Minute {
 		t.Errorf("a hundred answers of half a second were there after %s", waited)
+	}
+}
+
+// TestSlowOnesLast: a pull request whose last answer took long is asked about when no other one of its repository waits. A stranger may have any number of them.
+func TestSlowOnesLast(t *testing.T) {
+	k := keeper(t, "references", nil)
+	now := time.Now()
+	s := observed(t, 1, "tip", "tip", heads(10))
+	k.Fill(&s, now)
+	for range 10 {
+		r, a := k.next(now)
+		if a.about[0].Pull != 10 {
+			now = now.Add(askMost)
+		}
+		k.done(r, a, nil, errSlow, now)
+	}
+	moved := observed(t, 1, "moved", "tip", heads(10))
+	k.Fill(&moved, now)
+	var order []int
+	for range 10 {
+		r, a := k.next(now)
+		order = append(order, a.about[0].Pull)
+		k.done(r, a, &plan.References{Asked: a.Asked}, nil, now)
+	}
+	if order[0] != 10 || !slices.IsSorted(order[1:]) {
+		t.Error(order)
+	}
+	again := observed(t, 1, "again", "tip", heads(10))
+	k.Fill(&again, now)
+	if _, a := k.next(now); a.about[0].Pull != 1 {
+		t.Errorf("first #%d, though none was slow", a.about[0].Pull)
 	}
 }
 
