@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
@@ -72,7 +73,8 @@ func (r *Remote) update(ctx context.Context, m *mirror, wants []plumbing.Hash) e
 			err = r.extend(ctx, m, missing, nil)
 		}
 	}
-	broken := err != nil && m.received && ctx.Err() == nil && r.cost.meter.Err() == nil // it, perhaps
+	// Perhaps it is the mirror's fault. What is too large, and a full disk, are not.
+	broken := err != nil && m.received && ctx.Err() == nil && r.cost.meter.Err() == nil && !errors.Is(err, ErrTooLarge) && !errors.Is(err, syscall.ENOSPC)
 	if (broken || errors.Is(err, errFull)) && m.size > 0 {
 		if err := m.clear(); err != nil {
 			return err

@@ -241,6 +241,24 @@ func TestMirrorLarge(t *testing.T) {
 	}
 }
 
+// TestMirrorOfWhatIsTooLarge: a commit with a directory that is too large is refused for that alone. What is there stays, and is not fetched again.
+func TestMirrorOfWhatIsTooLarge(t *testing.T) {
+	w, s := mirrored(t, true)
+	first := w.commit(map[string]string{"a": "1"})
+	large := w.nested(1, maxTree/35+1)
+	dir := filepath.Join(t.TempDir(), "mirror")
+	if err := mirrorTo(t, s, dir, ample, first); err != nil {
+		t.Fatal(err)
+	}
+	before := contents(t, dir)
+	if err := mirrorTo(t, s, dir, ample, first, large); !errors.Is(err, ErrTooLarge) {
+		t.Error(err)
+	}
+	if !maps.Equal(contents(t, dir), before) {
+		t.Error("the mirror is another one")
+	}
+}
+
 // TestMirrorRemnants: what a process left that ended amid a call is removed, and what was there before is there.
 func TestMirrorRemnants(t *testing.T) {
 	w, s := mirrored(t, true)
