@@ -219,8 +219,8 @@ func (r *repository) supersede(about plan.Mention) {
 // line puts a question in its turn. Who opens pull requests that take a minute delays these.
 func (k *Keeper) line(r *repository, a *answer) {
 	at := len(r.waiting)
-	if first := slices.IndexFunc(r.waiting, r.isSlow); first >= 0 && !r.isSlow(a) {
-		at = first
+	for at > 0 && !r.isSlow(a) && r.isSlow(r.waiting[at-1]) {
+		at--
 	}
 	r.waiting = slices.Insert(r.waiting, at, a)
 	if !slices.Contains(k.turns, r) {
