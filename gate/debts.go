@@ -44,13 +44,18 @@ func (d *pullCase) ends() bool {
 	return d.ruling.kind == plan.Release && d.mode() == config.Enforce && !d.open.Until.IsZero()
 }
 
-// filesOf names what a ruling on a base rests on: its own file's blob and, on another than the default branch, the default branch's,
-// whose `branches` count everywhere.
+// filesOf names what a ruling on a base rests on: its own file's blob; on another than the default branch, the default branch's,
+// whose `branches` count everywhere; and where what reads the files decides, the tip at which that was read.
 func filesOf(s *plan.Snapshot, base plan.Branch) plan.SHA {
-	if base == s.Default {
-		return s.Bases[base].File
+	b := s.Bases[base]
+	out := b.File
+	if base != s.Default {
+		out += "+" + s.Bases[s.Default].File
 	}
-	return s.Bases[base].File + "+" + s.Bases[s.Default].File
+	if b.Policy != nil && b.Policy.Flux && b.Policy.Mode == config.Enforce {
+		out += "@" + b.Tip
+	}
+	return out
 }
 
 // reasonAt is the reason of the case at an instant at which its windows are closed.
@@ -138,7 +143,7 @@ func (j *judge) over(d plan.Debt) (over, merged bool) {
 	return false, false
 }
 
-// fileChanged reports whether the files are known to be others than those by which a success was given.
+// fileChanged reports whether the files, or the tip that was read, are known to be others than those by which a success was given.
 func (j *judge) fileChanged(d plan.Debt) bool {
 	for _, name := range []plan.Branch{d.Subject.Base, j.s.Default} {
 		if base, known := j.bases[name]; !known || base.Unread.Is() {

@@ -277,3 +277,22 @@ func TestReferencesOfAQueueThatMoves(t *testing.T) {
 		t.Error("the second entry is no longer green")
 	}
 }
+
+// TestReferencesOfAClosedPull: a success is true of a base's tip, also one that a closed pull request left behind. Once the base has moved it is withdrawn: else
+// whoever may push brings the head there, whatever reads it by then.
+func TestReferencesOfAClosedPull(t *testing.T) {
+	t.Parallel()
+	w := newCluster(t)
+	w.setFile(strings.NewReplacer("WINDOW", shutForYears, "settle: 0s", "settle: 0s\n  live: status").Replace(byReferences))
+	w.serve()
+	n := w.change("late", map[string]string{"apps/late/late.yaml": object("late", "1")})
+	w.hasStatus(n, "success: ")
+	w.must(w.repo.ClosePull(n, "alice"))
+	_, err := w.repo.Commit("main", standin.Change{By: "acme", Message: "slow reads it", Write: map[string]string{
+		"apps/slow/kustomization.yaml": resources("../base", "own.yaml", "../late"), "apps/late/kustomization.yaml": resources("late.yaml"),
+	}})
+	w.must(err)
+	other := w.change("other", map[string]string{"apps/fast/own.yaml": object("fast", "1")})
+	w.hasStatus(other, "success: ")
+	w.within(30*time.Second, "the success is withdrawn", func() bool { return !w.isGreen(w.pull(n).HeadSHA) })
+}
