@@ -29,7 +29,7 @@ const (
 	wordChecksUnread     = "waiting: cannot read all checks of the head commit"
 	wordMergeability     = "waiting: GitHub is checking whether this can be merged"
 	wordRefused          = "GitHub refused the merge"
-	wordRulesChanged     = "the rules changed after this passed: reopen the pull request to check it again"
+	wordRulesChanged     = "the rules or the base changed after this passed: reopen the pull request to check it again"
 	wordStatusesSpent    = "this commit is close to GitHub's limit of statuses: push a new commit"
 	wordNotOnTip         = "held: this merge group was not built on the present tip of its branch"
 	wordRulesAhead       = "held: an entry ahead in the merge queue changes the rules: answered by the new ones once it is merged"
