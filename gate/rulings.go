@@ -71,7 +71,7 @@ func onPulls() []rule {
 	return []rule{
 		spent, fought, intoWindowedBranch, unread, badRules, brokenBase,
 		crossed, onlyRules, nothingManaged,
-		conflict, notBuilt, mixed, moved, throughQueue, methodRefused, neverTogether,
+		conflict, breaks, mixed, moved, throughQueue, methodRefused, neverTogether,
 		holdLabel, unknownWindow, noReceiver, closed,
 		clockOff, draft, labelMissing, armedOtherwise, untrusted, changesRequested, approvalsMissing, reviewsMissing,
 		bypassed, checksNotGreen, rulesUnread, refused, behind, mergeabilityUnknown,
@@ -354,7 +354,7 @@ func conflict(d *pullCase) (ruling, bool) {
 	return ruling{kind: plan.Blocked, reason: phrase(sayConflict, d.pull.Base)}, true
 }
 
-func notBuilt(d *pullCase) (ruling, bool) {
+func breaks(d *pullCase) (ruling, bool) {
 	return ruling{kind: plan.Blocked, reason: plan.Text(d.broken)}, d.broken != ""
 }
 

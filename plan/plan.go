@@ -222,7 +222,7 @@ type Pull struct {
 type References struct {
 	Asked
 	Answers layout.Answers
-	Broken  string // what cannot be built with the change, and could be without it, for people; hostile text; "": nothing
+	Broken  string // what the change breaks: what cannot be built any more, or is made twice, for people; hostile text; "": nothing
 }
 
 // Asked is a change of which it is asked what reads its files. What is found holds for this one alone.

@@ -89,7 +89,7 @@ type Impact struct {
 	Whole map[string]bool
 	// Rootless: no cluster was found in a tree with the change, so that nothing is known to read any file of it.
 	Rootless bool
-	Broken   string       // what the change keeps from being built, where that is asked; "": nothing
+	Broken   string       // what the change breaks, where that is asked; "": nothing
 	graph    *reach.Graph // nil: they were not read
 	moves    []reach.Move
 	notes    []config.Note // why they were not
@@ -133,10 +133,10 @@ func onBranches(policy *config.Policy, files []plan.File) bool {
 
 // Change is a change with the trees around it: without it, and with it.
 type Change struct {
-	Files []plan.File
-	Trees []Revision // two
-	Build bool       // whether what it concerns still builds is asked, too
-	Kept  *Tree      // that was read before by the same rules, from which the first differs in its changed paths; nil: there is none
+	Files  []plan.File
+	Trees  []Revision // two
+	Checks bool       // whether it breaks something is asked, too
+	Kept   *Tree      // that was read before by the same rules, from which the first differs in its changed paths; nil: there is none
 }
 
 // Revision is one of these trees, and the paths in which it differs from the first.
@@ -174,8 +174,8 @@ func (r Run) Compare(ctx context.Context, policy *config.Policy, c Change) (Impa
 	g.HoldChanged(c.names())
 	out.with(g)
 	var err error
-	if c.Build {
-		out.Broken, err = c.broken(ctx, g, trees)
+	if c.Checks {
+		out.Broken, err = c.broken(ctx, g, trees, levels)
 	}
 	if !moves || err != nil {
 		return out, cmp.Or(err, g.Err())
@@ -206,15 +206,30 @@ func (c Change) names() []string {
 	return out
 }
 
-// broken is what the change keeps from being built.
-func (c Change) broken(ctx context.Context, g *reach.Graph, trees []Tree) (string, error) {
+// broken is what the change keeps from being built, or has two entry points make that did not both make it before.
+func (c Change) broken(ctx context.Context, g *reach.Graph, trees []Tree, levels config.Consistency) (string, error) {
 	before, after := g.Touched(c.names())
 	is, err := trees[1].Build(ctx, after)
-	if err != nil || g.Broken(nil, is) == "" {
+	if err != nil {
 		return "", err
 	}
 	was, err := trees[0].Build(ctx, before)
-	return g.Broken(was, is), err
+	if err != nil {
+		return "", err
+	}
+	if levels.Builds == config.LevelHold {
+		if broken := g.Broken(was, is); broken != "" {
+			return broken, nil
+		}
+	}
+	if levels.Duplicates != config.LevelHold {
+		return "", nil
+	}
+	beside, err := trees[1].Build(ctx, g.Beside(was, is))
+	if err != nil {
+		return "", err
+	}
+	return g.Duplicated(was, is, beside), nil
 }
 
 // moves is what the change moves, and what it adds to live entry points while windowed ones make it.

@@ -19,7 +19,7 @@ func (g *Graph) Check(built []Build, paths []string) []config.Note {
 	levels := g.policy.Consistency
 	notes := slices.Concat(g.roots(), g.unconfirmed(), g.guessed())
 	notes = append(notes, at(levels.Layers, g.layers(paths))...)
-	notes = append(notes, at(levels.Duplicates, g.duplicates(built))...)
+	notes = append(notes, at(levels.Duplicates, g.duplicates(built, nil))...)
 	notes = append(notes, at(levels.Builds, g.builds(built))...)
 	notes = append(notes, at(levels.Enforced, g.enforced())...)
 	notes = append(notes, g.Unfollowed(g.policy.Branches)...)
@@ -162,18 +162,22 @@ type owner struct {
 	file string
 }
 
-// duplicates is objects that two entry points of one cluster make, with different releases.
-func (g *Graph) duplicates(built []Build) []config.Note {
-	type one struct {
-		cluster, values string
-		Object
-	}
-	owners, order := map[one][]owner{}, []one{}
+// made is an object in the cluster that it is made for.
+type made struct {
+	cluster, values string
+	Object
+}
+
+func madeBy(e graph.Entry, o Object) made { return made{e.Target(), valuesOf(e, o), o.id()} }
+
+// duplicates is objects that two entry points of one cluster make, with different releases: all, or some.
+func (g *Graph) duplicates(built []Build, some map[made]bool) []config.Note {
+	owners, order := map[made][]owner{}, []made{}
 	for _, b := range built {
 		seen := map[Object]bool{}
 		for _, o := range b.Objects {
-			k := one{b.Entry.Target(), valuesOf(b.Entry, o), o.id()}
-			if seen[o.id()] {
+			k := madeBy(b.Entry, o)
+			if seen[o.id()] || some != nil && !some[k] {
 				continue
 			}
 			if g.spent(o.File, 3, 1) {

@@ -123,6 +123,49 @@ func (g *Graph) Broken(before, after []Build) string {
 	return ""
 }
 
+// arrived is what entry points make after a change, and did not before it or where that is not known.
+func (g *Graph) arrived(before, after []Build) map[made]bool {
+	was, out := g.made(before), map[made]bool{}
+	for _, b := range after {
+		for _, o := range b.Objects {
+			if !was[key(b.Entry)][o.moving()] {
+				out[madeBy(b.Entry, o)] = true
+			}
+		}
+	}
+	return out
+}
+
+// Beside is the other entry points of the second tree that may make what some make after a change, and did not before it.
+func (g *Graph) Beside(before, after []Build) (out []graph.Entry) {
+	clusters, known := map[string]bool{}, map[string]bool{}
+	for m := range g.arrived(before, after) {
+		clusters[m.cluster] = true
+	}
+	for _, b := range after {
+		known[key(b.Entry)] = true
+	}
+	for _, e := range g.trees[1].entries {
+		if clusters[e.Target()] && !known[key(e.Entry)] && !e.elsewhere {
+			out = append(out, e.Entry)
+		}
+	}
+	return out
+}
+
+// Duplicated is what two entry points of one cluster make after a change, with different releases, and one of them did not before it; "": nothing. beside is
+// what [Graph.Beside] makes.
+func (g *Graph) Duplicated(before, after, beside []Build) string {
+	arrived := g.arrived(before, after)
+	if len(arrived) == 0 {
+		return ""
+	}
+	for _, note := range g.duplicates(slices.Concat(after, beside), arrived) {
+		return note.Message
+	}
+	return ""
+}
+
 // shifted is the clusters where one of the entry points that a change concerns reads fewer files after it, and another one more.
 func (g *Graph) shifted(touched map[string]bool) map[string]bool {
 	reads := [2]map[string]map[string]bool{{}, {}} // by tree and entry point

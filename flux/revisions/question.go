@@ -43,7 +43,7 @@ func (q question) commits() []plan.SHA {
 // reply is what it answers.
 type reply struct {
 	Answers layout.Answers
-	Broken  string // what cannot be built with the change; "": nothing
+	Broken  string // what the change breaks; "": nothing
 	Err     string // why there are none; "": there are
 	Sure    bool   // Err is a bound of the run, or true of these commits, and not perhaps the mirror's fault
 }
@@ -198,7 +198,7 @@ func (r *reader) find(ctx context.Context, run analysis.Run, repo *gitremote.Rep
 	if err != nil {
 		return nil, err
 	}
-	c.Kept, c.Build = r.kept, policy.Consistency.Builds == config.LevelHold
+	c.Kept, c.Checks = r.kept, true
 	impact, err := run.Compare(ctx, policy, c)
 	if err == nil && impact.Rootless {
 		err = errors.New("no cluster is found with the change: list them under clusters in " + config.File)

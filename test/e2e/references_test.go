@@ -209,6 +209,26 @@ func TestReferencesMustBuild(t *testing.T) {
 	w.merged(w.change("after", map[string]string{"apps/fast/own.yaml": object("fast", "1")}))
 }
 
+// TestReferencesMakeOnce: a change after which two Kustomizations with different windows make one object, and did not before, is blocked. One that takes it
+// from the one to the other is not, nor is one that finds it so.
+func TestReferencesMakeOnce(t *testing.T) {
+	t.Parallel()
+	w := newCluster(t)
+	w.serve()
+	windowed := w.change("windowed", map[string]string{"apps/slow/own.yaml": object("slow", "0") + "---\n" + object("fast", "1")})
+	live := w.change("live", map[string]string{"apps/fast/own.yaml": object("fast", "0") + "---\n" + object("shared", "1")})
+	moves := w.change("moves", map[string]string{"apps/fast/own.yaml": object("faster", "0"), "apps/slow/own.yaml": object("slow", "0") + "---\n" + object("fast", "1")})
+	w.hasStatus(windowed, "failure: ConfigMap apps/fast: made by ")
+	w.hasStatus(live, "failure: ConfigMap apps/shared: made by ")
+	w.hasStatus(moves, "pending: held by weekend until ")
+	_, err := w.repo.Commit("main", standin.Change{By: "acme", Message: "twice, by hand", Write: map[string]string{
+		"apps/fast/twice.yaml": object("twice", "0"), "apps/slow/twice.yaml": object("twice", "0"),
+		"apps/fast/kustomization.yaml": resources("own.yaml", "twice.yaml"), "apps/slow/kustomization.yaml": resources("../base", "own.yaml", "twice.yaml"),
+	}})
+	w.must(err)
+	w.merged(w.change("after", map[string]string{"apps/fast/twice.yaml": object("twice", "1")}))
+}
+
 // TestReferencesWithoutADirectory: where trees cannot be kept the service works, holds what references decide, and says why without a path of its machine.
 func TestReferencesWithoutADirectory(t *testing.T) {
 	t.Parallel()
