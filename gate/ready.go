@@ -266,9 +266,12 @@ func (d *pullCase) isBehind() bool {
 // mergeabilityFirst is the first pause: GitHub mostly knows within a second, and what is due at an opening waits for it.
 const mergeabilityFirst = time.Second
 
-// mergeabilityUnknown: GitHub is computing it; it is asked again soon, and then less and less often.
+// mergeabilityUnknown: GitHub is computing it; it is asked again soon, and then less and less often. A success by which people merge stands meanwhile: GitHub lets
+// nobody merge what conflicts, and with each move of the base it begins anew.
 func mergeabilityUnknown(d *pullCase) (ruling, bool) {
-	if d.pull.Mergeable == plan.MergeableYes {
+	current, stands := d.current()
+	stands = stands && current.By == d.s.Us && current.State == plan.Success
+	if d.pull.Mergeable == plan.MergeableYes || stands && d.byPeople() != "" {
 		return ruling{}, false
 	}
 	r := d.wait(wordMergeability)

@@ -24,6 +24,7 @@ type observing struct {
 func (o observing) Observe(ctx context.Context, repo plan.Repo, ask forge.Ask) (plan.Snapshot, error) {
 	s, err := o.Forge.Observe(ctx, repo, ask)
 	if err == nil {
+		o.references.Await(ctx, s, time.Now())
 		o.references.Fill(&s, time.Now())
 	}
 	return s, err

@@ -50,6 +50,7 @@ const (
 	unused    = 30 * time.Minute // an answer that nobody asked for is forgotten
 	turn      = 3 * time.Second  // of a repository, in which further answers cost less: its tree is read
 	fetchMost = 2 * time.Minute  // of a fetch
+	await     = 2 * time.Second  // for answers on which something rests that stands
 	tell      = time.Second      // between two times that a repository's news is told: each costs a look
 )
 
@@ -68,8 +69,9 @@ type Keeper struct {
 	// renewed is when mirrors were last fetched anew since they could not be read.
 	renewed map[string]time.Time
 
-	mu    sync.Mutex
-	repos map[plan.RepoKey]*repository
+	mu       sync.Mutex
+	answered chan struct{} // closed by the next answer
+	repos    map[plan.RepoKey]*repository
 	// Start-time fair queueing, in turns of some seconds: next is who was served the least.
 	turns  []*repository // that wait for an answer, each once
 	last   *repository   // whose turn it is
@@ -106,7 +108,7 @@ type answer struct {
 
 // NewKeeper makes a Keeper; Run answers.
 func NewKeeper(o Options) *Keeper {
-	return &Keeper{o: o, wake: make(chan struct{}, 1), renewed: map[string]time.Time{}, repos: map[plan.RepoKey]*repository{}}
+	return &Keeper{o: o, wake: make(chan struct{}, 1), answered: make(chan struct{}), renewed: map[string]time.Time{}, repos: map[plan.RepoKey]*repository{}}
 }
 
 // Fill gives each pull request of a snapshot what is known of its references, where the base's rules ask for that, and asks for what is not. It never waits:
@@ -152,6 +154,41 @@ func (k *Keeper) Answered(ctx context.Context, s plan.Snapshot, now time.Time) p
 	}
 	k.Fill(&s, now)
 	return s
+}
+
+// Await asks what Fill will ask, and waits a moment for the answers if a success of ours stands on a pull request: each move of the base would take it back
+// and give it again, and a commit takes a thousand statuses.
+func (k *Keeper) Await(ctx context.Context, s plan.Snapshot, now time.Time) {
+	if !slices.ContainsFunc(s.Pulls, func(p plan.Pull) bool { l, ok := plan.Latest(p.Ours); return ok && l.State == plan.Success }) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, await)
+	defer cancel()
+	for {
+		ask := s
+		ask.Pulls, ask.Groups = slices.Clone(s.Pulls), slices.Clone(s.Groups)
+		answered := k.hears()
+		k.Fill(&ask, now)
+		waits := false
+		for i, p := range ask.Pulls {
+			waits = waits || p.Unread.Passing && !s.Pulls[i].Unread.Is()
+		}
+		if !waits {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-answered:
+		}
+	}
+}
+
+// hears is closed when the next answer is there, or the next try has failed.
+func (k *Keeper) hears() <-chan struct{} {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.answered
 }
 
 // asks reports whether the rules of a base ask what refers to some files. Of the rules file itself nothing is asked: it mends what keeps all else from being read.
@@ -311,6 +348,8 @@ func (k *Keeper) next(now time.Time) (repository, *answer) {
 func (k *Keeper) done(of repository, a *answer, found *plan.References, err error, now time.Time) []plan.Mention {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	defer func(was chan struct{}) { close(was) }(k.answered)
+	k.answered = make(chan struct{})
 	a.found, a.err, a.since = found, err, now
 	if err != nil {
 		k.o.Log.Warn("cannot read what refers to the files of a change", "repository", of.repo.String(), "sha", a.Asked.Head, "error", err)

@@ -210,6 +210,34 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// TestAwait: where a success stands the answer is waited for, a moment; where none does, or nobody answers, it is not.
+func TestAwait(t *testing.T) {
+	o := newOrigin(t, 2, 1)
+	tip := plan.SHA(o.git("", "-C", o.dir, "rev-parse", "main"))
+	head := o.commit("topic", "main", map[string]string{"docs/x.md": "x"})
+	k := keeper(t, "references", map[int64]*origin{1: o})
+	s := observed(t, 1, tip, tip, map[plan.SHA]string{head: "docs/x.md"})
+	ctx, cancel := context.WithCancel(t.Context())
+	k.Await(ctx, s, time.Now()) // nobody runs it yet
+	s.Pulls[0].Ours = []plan.Status{{State: plan.Success}}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		k.Run(ctx)
+	}()
+	began := time.Now()
+	k.Await(ctx, s, began)
+	k.Fill(&s, time.Now())
+	if s.Pulls[0].Unread.Is() && time.Since(began) < await {
+		t.Errorf("after %v: %v", time.Since(began), s.Pulls[0].Unread)
+	}
+	cancel()
+	<-done
+	s = observed(t, 1, tip, tip, map[plan.SHA]string{tip: "docs/x.md"})
+	s.Pulls[0].Ours = []plan.Status{{State: plan.Success}}
+	k.Await(ctx, s, time.Now()) // it ends with its context
+}
+
 // TestUnanswered: what could not be read is unread, says why, and is tried again, ever less often. An answer that takes long is shown.
 func TestUnanswered(t *testing.T) {
 	o := newOrigin(t, 2, 1)
