@@ -54,6 +54,7 @@ const maxQuestion = 64 << 20
 // Child is what the child process does: it answers questions until in ends, or its meter does. build builds as its job says, in processes of its own. What it has
 // read of a base's tip is kept for the next question about that repository.
 func Child(ctx context.Context, m *meter.Meter, in io.Reader, out io.Writer, run func(context.Context, build.Job) ([]build.Result, error)) error {
+	build.Yield() // to the process that takes back on time what is green
 	questions, answers := json.NewDecoder(in), json.NewEncoder(out)
 	r := &reader{meter: m, build: run, nothing: m.Mark()}
 	for {
