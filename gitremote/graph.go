@@ -127,6 +127,8 @@ type source struct {
 	known bool // the tip was read
 	line  []int32
 	whole bool
+	// unread is the commits that are only known as somebody's parent.
+	unread []int32
 	// first is, for each commit that the tip descends from, the oldest commit of the line that leads to it: its place
 	// plus one. 0: the tip is not known to descend from it.
 	first []int32
@@ -148,6 +150,11 @@ func (g *graph) follow(tip plumbing.Hash) *source {
 			s.first[i] = int32(k) + 1
 			return true
 		})
+	}
+	for i, v := range g.nodes {
+		if !v.read {
+			s.unread = append(s.unread, int32(i))
+		}
 	}
 	return s
 }
@@ -204,8 +211,8 @@ func (s *source) standing(tip plumbing.Hash) standing {
 		return standing{relation: plan.Beyond}
 	}
 	// What was not read may hide the one behind the other, unless both descend from it: nothing descends from itself.
-	for k, v := range s.graph.nodes {
-		if !v.read && marks[k] != (s.first[k] != 0) {
+	for _, k := range s.unread {
+		if marks[k] != (s.first[k] != 0) {
 			return standing{}
 		}
 	}

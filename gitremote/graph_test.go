@@ -166,3 +166,24 @@ func TestWalksAreNotKept(t *testing.T) {
 		}
 	}
 }
+
+// TestAskEnds: where a run ends amid the branches of one source, the others are not compared: each may cost a walk through all of the history.
+func TestAskEnds(t *testing.T) {
+	g := newGraph(paid(t))
+	k := &standings{follow: map[plumbing.Hash]*source{numbered(0): nil}, of: map[pair]standing{}}
+	for n := range 100 {
+		if err := g.add(entry{hash: numbered(n)}); err != nil {
+			t.Fatal(err)
+		}
+		k.of[pair{numbered(0), numbered(n + 1)}] = standing{}
+	}
+	g.cost.meter.Close()
+	if err := k.ask(g); err == nil || len(k.open) > 0 {
+		t.Errorf("%v after %d branches", err, len(k.open))
+	}
+	for p, at := range k.of {
+		if at.relation != plan.RelationUnknown {
+			t.Fatalf("%s was compared when the run had ended", p.tip)
+		}
+	}
+}

@@ -120,12 +120,15 @@ func (k *standings) ask(g *graph) error {
 	for h := range k.follow {
 		s := g.follow(h)
 		for _, tip := range tips[h] {
+			if err := g.cost.compare(len(s.unread), "the history"); err != nil {
+				return err
+			}
 			p := pair{h, tip}
 			if k.of[p] = s.standing(tip); k.of[p].relation == plan.RelationUnknown {
 				k.open = append(k.open, p)
 			}
 		}
-		s.first, k.follow[h] = nil, s
+		s.first, s.unread, k.follow[h] = nil, nil, s
 		if err := g.cost.take(meter.Steps, 0, "the history"); err != nil {
 			return err
 		}
