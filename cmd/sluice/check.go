@@ -205,8 +205,11 @@ func (e *env) readPolicyFile(ctx context.Context, dir, file string) ([]byte, str
 		return data, wordStandardInput, err
 	case "":
 		file = filepath.Join(dir, filepath.FromSlash(config.File))
+		// Of a link git keeps the link: on GitHub there is nothing else to read.
+		if above, err := os.Lstat(filepath.Dir(file)); err == nil && !above.IsDir() {
+			return nil, file, fmt.Errorf("%s is not a directory", filepath.Dir(file))
+		}
 		if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
-			// Of a link git keeps the link: on GitHub there is nothing else to read.
 			return nil, file, fmt.Errorf("%s is not a regular file", file)
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -135,6 +136,14 @@ func TestCheckDoesNotFollowLinks(t *testing.T) {
 	}
 	if _, stderr, code := sluice("check", "repo"); code != 2 || !strings.Contains(stderr, "not a regular file") {
 		t.Errorf("code %d, says %s", code, stderr)
+	}
+	if err := errors.Join(os.RemoveAll("repo/.github"), os.Mkdir("outside", 0o700), os.Rename("real.yaml", "outside/sluice.yaml"), os.Symlink("../outside", "repo/.github")); err != nil {
+		t.Fatal(err)
+	}
+	for _, call := range [][]string{{"check", "repo"}, {"graph", "repo"}, {"render", "flux", "repo"}, {"classify", "--repo", "repo", "a"}} {
+		if _, stderr, code := sluice(call...); code != 2 || !strings.Contains(stderr, ".github is not a directory") {
+			t.Errorf("%v: code %d, says %s", call, code, stderr)
+		}
 	}
 }
 
