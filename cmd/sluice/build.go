@@ -27,7 +27,7 @@ func newReferencesCommand(e *env) *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			frugal()
+			frugal(runMemory)
 			e.meter = meter.New(cmd.Context(), meter.Limits{meter.Time: -1})
 			defer e.meter.Close()
 			return revisions.Child(e.meter.Context(), e.meter, e.stdin, e.child, e.build)

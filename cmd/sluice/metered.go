@@ -15,26 +15,31 @@ import (
 // runTime is how long a command on a tree may take, unless its caller says otherwise.
 const runTime = 30 * time.Second
 
-// runMemory is from how much memory on Go takes more time to free it: what of 512 MiB the child processes leave, and the program's own pages, which some
-// count once for each process.
-const runMemory = 192 << 20
+// From how much memory on Go takes more time to free it: what of 512 MiB the child processes leave, and the program's own pages, which some count once
+// for each process. One that holds more than that collects garbage without end.
+const (
+	runMemory   = 192 << 20 // of a process that has others build
+	aloneMemory = 384 << 20 // of one that has no child processes: a million commits take 220 MiB
+)
 
 // frugal has Go free memory before the process has much of it.
-func frugal() {
-	if debug.SetMemoryLimit(-1) > runMemory {
-		debug.SetMemoryLimit(runMemory)
+func frugal(limit int64) {
+	if debug.SetMemoryLimit(-1) > limit {
+		debug.SetMemoryLimit(limit)
 	}
 }
 
 // metered gives each run of a command on a tree a meter, whose end is the command's.
-func (e *env) metered(cmd *cobra.Command) *cobra.Command {
+func (e *env) metered(cmd *cobra.Command) *cobra.Command { return e.meteredIn(runMemory, cmd) }
+
+func (e *env) meteredIn(memory int64, cmd *cobra.Command) *cobra.Command {
 	run, limit := cmd.RunE, runTime
 	cmd.Flags().DurationVar(&limit, "timeout", runTime, "give up after this time, and fail")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if limit <= 0 {
 			return fmt.Errorf("--timeout %v: must be positive", limit)
 		}
-		frugal()
+		frugal(memory)
 		e.meter = meter.New(cmd.Context(), meter.Limits{meter.Time: int64(limit)})
 		defer e.meter.Close()
 		cmd.SetContext(e.meter.Context())

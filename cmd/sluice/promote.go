@@ -76,7 +76,7 @@ func newPromoteCommand(e *env) *cobra.Command {
 	flags.BoolVar(&call.dryRun, "dry-run", false, "move nothing")
 	flags.BoolVar(&call.ignoreChecks, "ignore-checks", false, "treat every branch as if it required no checks")
 	flags.BoolVar(&call.json, "json", false, "print JSON")
-	return e.metered(cmd)
+	return e.meteredIn(aloneMemory, cmd)
 }
 
 // check refuses what cannot be meant. An empty name is most likely a variable that was not set: the repository in the working
