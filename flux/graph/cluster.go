@@ -69,11 +69,13 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 	defer func() { t.results, t.found = w.results, w.found }()
 	if len(named) > 0 {
 		var out []Cluster
+		said, _ := t.bootstrapped(w, t.leading().Objects)
+		hidden, _ := t.bootstrapped(w, t.leading().hidden)
 		for _, r := range named {
 			if r.Path = Clean(r.Path); !t.dirs[r.Path] {
 				t.problem(Place{}, wordNoDirectory(r.Path))
 			}
-			for _, c := range t.pointed(w, r) {
+			for _, c := range r.pointed(said, hidden) {
 				out = append(out, w.follow(c))
 			}
 		}
@@ -287,6 +289,9 @@ func (w *walk) followed(c Cluster) Cluster {
 		w.traced(&c, k)
 	}
 	for _, p := range c.fetched {
+		if w.spent(1+len(p.Text)>>6, 0) {
+			return c
+		}
 		if may, named := c.fetches(p.Text); may {
 			if p.Text = wordOwnBase(p.Text); named {
 				p.Of = "" // what it leads to may be windowed, whoever reads it

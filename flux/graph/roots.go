@@ -16,6 +16,9 @@ import (
 func (t *Tree) bootstrapped(w *walk, all Objects) (out []Cluster, strangers []Leaf) {
 	at, here := map[string]int{}, map[string]bool{}
 	add := func(c Cluster) {
+		if t.meter.Err() != nil {
+			return
+		}
 		key := c.identity()
 		i, known := at[key]
 		switch {
@@ -68,10 +71,10 @@ func (c Cluster) identity() string {
 }
 
 // pointed is the clusters of a root that is named: one, or one for each Kustomization that is pointed at it and adds something else to it than the others.
-func (t *Tree) pointed(w *walk, r Root) []Cluster {
+// Of what clusters say themselves the first counts that has any.
+func (r Root) pointed(said ...[]Cluster) []Cluster {
 	var out []Cluster
-	for _, all := range []Objects{t.leading().Objects, t.leading().hidden} {
-		found, _ := t.bootstrapped(w, all)
+	for _, found := range said {
 		for _, c := range found {
 			if c.Path == r.Path && (r.Branch == "" || c.Branch == "" || c.Branch == r.Branch) {
 				out = append(out, Cluster{Root: r, Found: wordNamed, self: c.self, doubts: c.doubts})
@@ -177,6 +180,10 @@ func (t *Tree) synced(c *Cluster, i *Instance) {
 	before := [2]*doc{object(fluxKustomize, "Kustomization", spec), object(fluxSource, i.SourceKind, from)}
 	now := before
 	for _, p := range i.patches {
+		if t.step(p.File, 1+len(p.Text)>>8) {
+			t.stopped()
+			return
+		}
 		change, err := parsePatch([]byte(p.Text), p.Place, p.Target)
 		if err != nil {
 			c.doubt(t, p.Place, err)

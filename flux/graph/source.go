@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-git/go-git/v5/plumbing/format/config"
+	"github.com/go-git/gcfg"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -250,7 +250,7 @@ func (w *walk) parts(c *Cluster, r Ref, s *thing, open []*thing) []piece {
 		}
 		for _, q := range w.parts(c, p.of, other, open) {
 			q, ok := q.below(p.from)
-			if !ok || w.spent(1, 0) {
+			if !ok || w.spent(1, 1) || w.tree.hold(s.File, 0, 2*(len(p.to)+len(q.at))) { // twice where it is a file
 				continue
 			}
 			rest := q.at
@@ -725,17 +725,27 @@ func (t *Tree) readModules() []string {
 		t.problem(Place{gitmodules, 1}, err.Error())
 		return []string{}
 	}
-	c := config.New()
-	if err := config.NewDecoder(bytes.NewReader(text)).Decode(c); err != nil {
-		t.problem(Place{gitmodules, 1}, wordNoModules(err))
-	}
-	out := []string{}
-	for _, s := range c.Section("submodule").Subsections {
-		if len(out) == MaxList {
+	out, at := []string{}, map[string]int{}
+	err = gcfg.ReadWithCallback(bytes.NewReader(text), func(section, of, key, value string, _ bool) error {
+		i, known := at[of]
+		switch {
+		case t.step(gitmodules, 1):
+			return t.meter.Err()
+		case !strings.EqualFold(section, "submodule") || of == "":
+			return nil
+		case !known && len(out) == MaxList:
 			t.problem(Place{gitmodules, 1}, wordLongList("submodules"))
-			break
+			return nil
+		case !known:
+			i, at[of], out = len(out), len(out), append(out, ".")
 		}
-		out = append(out, Clean(s.Option("path")))
+		if strings.EqualFold(key, "path") {
+			out[i] = Clean(value)
+		}
+		return nil
+	})
+	if err != nil {
+		t.problem(Place{gitmodules, 1}, wordNoModules(err))
 	}
 	return out
 }

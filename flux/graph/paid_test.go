@@ -1,0 +1,57 @@
+package graph_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/meter"
+)
+
+// TestPaid: what a few long texts make, again for each object that leads to them or for each cluster that is named, is charged, and once where it is made once.
+func TestPaid(t *testing.T) {
+	const long = 100_000
+	each := func(n int, text string) map[string]string {
+		out := map[string]string{"k/cm.yaml": "kind: ConfigMap\n"}
+		for i := range n {
+			out[fmt.Sprintf("k/%d.yaml", i)] = strings.ReplaceAll(text, "#", fmt.Sprint(i))
+		}
+		return out
+	}
+	instances := each(10, "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux}\nspec: {sync: {url: https://example.org/a, path: k}, kustomize: {patches: "+
+		"[{patch: \"kind: Kustomization\\nmetadata: {name: flux-system}\\nspec: {x: "+strings.Repeat("x", long)+"}\"}]}}\n")
+	remote := each(20, fmt.Sprintf(entry, "ks-#", "b"))
+	remote["b/kustomization.yaml"] = "resources: [\"https://example.org/" + strings.Repeat("x", long) + "\"]\n"
+	artifact := "apiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: %s, namespace: flux-system}\nspec:\n  sources: [{alias: s, kind: %s, name: %s}]\n" +
+		"  artifacts: [{name: %[1]s, copy: [%[4]s]}]\n"
+	copied := map[string]string{
+		"k/a.yaml": fmt.Sprintf(artifact, "a", "GitRepository", "flux-system", strings.Repeat("{from: '@s/**', to: '@artifact/x/'}, ", 50)),
+		"k/b.yaml": fmt.Sprintf(artifact, "b", "ExternalArtifact", "a", "{from: '@s/**', to: '@artifact/"+strings.Repeat("x", long)+"/'}"),
+		"k/c.yaml": strings.Replace(fmt.Sprintf(entry, "ks", "p"), "spec: {", "spec: {sourceRef: {kind: ExternalArtifact, name: b}, ", 1),
+		"k/s.yaml": "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: flux-system, namespace: flux-system}\nspec: {url: https://example.org/a}\n",
+	}
+	modules := map[string]string{"k/kustomization.yaml": "resources: [gone]\n", ".gitmodules": strings.Repeat("[x]\n", 5000)}
+	for name, c := range map[string]struct {
+		texts map[string]string
+		kind  meter.Kind
+		least int64
+	}{
+		"patches of instances":     {instances, meter.Steps, 10 * long >> 8},
+		"bases that are elsewhere": {remote, meter.Steps, 20 * long >> 8},
+		"copies to long paths":     {copied, meter.Bytes, 50 * long},
+		"submodules":               {modules, meter.Steps, 5000},
+	} {
+		m := meter.New(t.Context(), meter.Limits{meter.Time: -1})
+		g := readBy(t, m, files(c.texts))
+		var roots []graph.Root
+		for i := range 50 {
+			roots = append(roots, graph.Root{Name: fmt.Sprint(i), Path: map[bool]string{true: "k", false: "none"}[i == 0]})
+		}
+		before := m.Readings()[c.kind].Used
+		g.Clusters(roots)
+		if took := m.Readings()[c.kind].Used - before; took < c.least || took > 8*c.least {
+			t.Errorf("%s: %d are charged, want %d at least, and not for each of 50 clusters", name, took, c.least)
+		}
+	}
+}
