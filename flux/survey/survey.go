@@ -181,11 +181,11 @@ func newSurvey(tree *graph.Tree, paths []string, main string) *survey {
 
 // findWindows finds the windows of the clusters; where none of them applies a CronJob that opens windows, those of the tree are all clusters'.
 func (s *survey) findWindows() {
-	if s.windows, s.notes = gather(s.clusters); len(s.windows)+len(s.notes) > 0 {
+	if s.windows, s.notes = s.gather(s.clusters); len(s.windows)+len(s.notes) > 0 {
 		s.noteStrays()
 		return
 	}
-	s.windows, s.notes = gather([]graph.Cluster{{Objects: s.tree.Objects()}})
+	s.windows, s.notes = s.gather([]graph.Cluster{{Objects: s.tree.Objects()}})
 	for i := range s.windows {
 		s.windows[i].clusters = nil
 		for _, c := range s.clusters {

@@ -230,6 +230,11 @@ func TestShortWindow(t *testing.T) {
 		j.Name, j.Schedule = name, graph.Statement{Value: schedule, Place: graph.Place{File: "x.yaml", Line: 1}}
 		return j
 	}
+	tree, err := graph.Read(files(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	draws := &survey{tree: tree}
 	for closing, want := range map[string]string{
 		"5,15,25,35,45,55 * * * *": "1m",
 		"1,11,21,31,41,51 * * * *": "0s",
@@ -237,12 +242,12 @@ func TestShortWindow(t *testing.T) {
 	} {
 		jobs := []*graph.CronJob{job("open-window", "0,10,20,30,40,50 * * * *"), job("close-window", closing)}
 		jobs[1].Command = "flux suspend ks apps"
-		windows, notes := windowsOf(graph.Cluster{Objects: graph.Objects{CronJobs: jobs}})
+		windows, notes := draws.windowsOf(graph.Cluster{Objects: graph.Objects{CronJobs: jobs}})
 		if len(windows) != 1 || windows[0].cutoff != want || len(notes) != 0 {
 			t.Errorf("%s: %+v %v", closing, windows, notes)
 		}
 	}
-	windows, notes := windowsOf(graph.Cluster{Objects: graph.Objects{CronJobs: []*graph.CronJob{job("open-window", "* * * * *")}}})
+	windows, notes := draws.windowsOf(graph.Cluster{Objects: graph.Objects{CronJobs: []*graph.CronJob{job("open-window", "* * * * *")}}})
 	if len(windows) != 1 || !windows[0].placeholder || len(notes) != 1 {
 		t.Error(windows, notes)
 	}

@@ -51,7 +51,7 @@ const maxWindowJobs = 2 * config.MaxWindows
 
 // windowsOf is the windows that the CronJobs and schedules of a cluster say, and notes on what was not understood. What jobs hold of which it
 // was not understood when is held by an example.
-func windowsOf(c graph.Cluster) (windows []firstWindow, notes []string) {
+func (s *survey) windowsOf(c graph.Cluster) (windows []firstWindow, notes []string) {
 	var opens, closes, lost []windowJob
 	for _, job := range c.CronJobs {
 		if len(opens)+len(closes)+len(lost) >= maxWindowJobs {
@@ -75,6 +75,9 @@ func windowsOf(c graph.Cluster) (windows []firstWindow, notes []string) {
 		}
 	}
 	for _, open := range opens {
+		if s.spent(open.job.File, 0, 1) { // a window is tried out
+			break
+		}
 		i := slices.IndexFunc(closes, func(c windowJob) bool {
 			return c.stem == open.stem && c.job.Namespace == open.job.Namespace || len(opens) == 1 && len(closes) == 1
 		})
@@ -95,7 +98,7 @@ func windowsOf(c graph.Cluster) (windows []firstWindow, notes []string) {
 	for _, j := range closes {
 		notes, lost = append(notes, fmt.Sprintf(noteNoOpen, j.job.Schedule.Place, j.job.Name)), append(lost, j)
 	}
-	scheduled, more := schedulesOf(c)
+	scheduled, more := s.schedulesOf(c)
 	windows = append(windows, scheduled...)
 	if w := lostTo(windows, lost, c.Name); len(w.targets) > 0 || w.scope > onlyTargets {
 		windows = append(windows, w)
@@ -287,17 +290,19 @@ func pair(open, closed windowJob, cluster string) (firstWindow, string) {
 
 // schedulesOf is the windows of a cluster's ResourceSetInputProviders. The operator looks while any of them is open, sluice's windows have
 // one schedule each: of several the first counts.
-func schedulesOf(c graph.Cluster) (windows []firstWindow, notes []string) {
+func (s *survey) schedulesOf(c graph.Cluster) (windows []firstWindow, notes []string) {
 	for _, p := range c.Inputs {
-		for i, s := range p.Schedule {
-			w := firstWindow{open: s.Cron, duration: s.Window, zone: s.TimeZone, from: []string{s.String()}, clusters: []string{c.Name}, stem: p.Name, scope: unclear}
+		for i, at := range p.Schedule {
+			if s.spent(at.File, 0, 1) {
+				break
+			}
+			w := firstWindow{open: at.Cron, duration: at.Window, zone: at.TimeZone, from: []string{at.String()}, clusters: []string{c.Name}, stem: p.Name, scope: unclear}
 			w = w.cut()
 			switch problem := w.problem(); {
 			case problem != "":
-				notes = append(notes, fmt.Sprintf(noteSchedule, s.Place, p.Name, s.Cron, s.Window, problem))
+				notes = append(notes, fmt.Sprintf(noteSchedule, at.Place, p.Name, at.Cron, at.Window, problem))
 			case i > 0 && len(windows) > 0:
-				notes = append(notes, fmt.Sprintf(noteSecond,
-					s.Place, p.Name, s.Cron, s.TimeZone, s.Window))
+				notes = append(notes, fmt.Sprintf(noteSecond, at.Place, p.Name, at.Cron, at.TimeZone, at.Window))
 			default:
 				windows = append(windows, w)
 			}
@@ -335,11 +340,11 @@ func (w firstWindow) problem() string {
 }
 
 // gather puts equal windows of several clusters together. What is beyond the number that a file may have is one, an example, and holds whole clusters.
-func gather(clusters []graph.Cluster) (windows []firstWindow, notes []string) {
+func (s *survey) gather(clusters []graph.Cluster) (windows []firstWindow, notes []string) {
 	rest := example()
 	rest.scope = everything
 	for _, c := range clusters {
-		found, more := windowsOf(c)
+		found, more := s.windowsOf(c)
 		notes = append(notes, more...)
 		for _, w := range found {
 			i := slices.IndexFunc(windows, w.same)
