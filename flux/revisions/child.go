@@ -25,6 +25,7 @@ type child struct {
 	answers  *json.Decoder
 	left     *io.LimitedReader // of its answer
 	answered bool              // it has answered something
+	over     bool              // it is of no more use
 }
 
 // start starts a child by a command.
@@ -37,8 +38,9 @@ func start(ctx context.Context, command []string) (*child, error) {
 	return &child{Process: p, ask: json.NewEncoder(p.In), answers: json.NewDecoder(left), left: left}, nil
 }
 
-// answer is what a child says to a question. After an error it is of no more use.
+// answer is what a child says to a question.
 func (c *child) answer(q question) (*plan.References, error) {
+	c.over = true
 	timer := time.AfterFunc(askMost, c.Stop)
 	c.left.N = maxQuestion
 	var r reply
@@ -51,6 +53,8 @@ func (c *child) answer(q question) (*plan.References, error) {
 		return nil, errSlow
 	case err != nil:
 		return nil, fmt.Errorf("the process that reads it: %w", err)
+	}
+	switch c.over = r.Over; {
 	case r.Err != "" && r.Sure:
 		return nil, errors.New(r.Err)
 	case r.Err != "":
@@ -81,8 +85,8 @@ func (k *Keeper) ask(ctx context.Context, q question) (*plan.References, error) 
 		}
 		again := k.child.answered
 		found, err := k.child.answer(q)
-		if err == nil {
-			return found, nil
+		if !k.child.over {
+			return found, err
 		}
 		k.rest()
 		if !again || errors.Is(err, errSlow) || ctx.Err() != nil {

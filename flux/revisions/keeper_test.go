@@ -401,6 +401,31 @@ func answered(k *Keeper, now time.Time, rule string) (told []plan.Mention) {
 	return k.done(r, a, found, nil, now)
 }
 
+// TestChildStays: a change that cannot be merged is an answer like any other: the child that says so goes on, with the tree that it has read.
+func TestChildStays(t *testing.T) {
+	o := newOrigin(t, 2, 1)
+	before := plan.SHA(o.git("", "-C", o.dir, "rev-parse", "main"))
+	live := o.commit("live", "main", map[string]string{"docs/x.md": "x"})
+	both := o.commit("both", "main", map[string]string{"apps/app000/o00.yaml": object("app000", 0, "head")})
+	tip := o.commit("main", "main", map[string]string{"apps/app000/o00.yaml": object("app000", 0, "tip")})
+	k := keeper(t, "references", map[int64]*origin{1: o})
+	defer k.rest()
+	var first *child
+	for i, head := range []plan.SHA{live, both, both} {
+		s := observed(t, 1, tip, before, map[plan.SHA]string{head: "x"})
+		k.Fill(&s, time.Now().Add(time.Duration(i)*retryMost))
+		r, a := k.next(time.Now())
+		found, err := k.look(t.Context(), r, a)
+		k.done(r, a, found, err, time.Now())
+		if first == nil {
+			first = k.child
+		}
+		if k.child != first || (err == nil) != (head == live) {
+			t.Errorf("%d: another child, or %v", i, err)
+		}
+	}
+}
+
 // TestLargeFiles: a file that is too large to be read is a problem of its own, as it is in `classify`; what does not read it is answered.
 func TestLargeFiles(t *testing.T) {
 	o := newOrigin(t, 4, 2)

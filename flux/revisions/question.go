@@ -46,6 +46,7 @@ type reply struct {
 	Broken  string // what the change breaks; "": nothing
 	Err     string // why there are none; "": there are
 	Sure    bool   // Err is a bound of the run, or true of these commits, and not perhaps the mirror's fault
+	Over    bool   // it may be for what the process did before: another one may answer
 }
 
 // maxQuestion is how many bytes a question, or its answer, may have.
@@ -71,7 +72,8 @@ func Child(ctx context.Context, m *meter.Meter, in io.Reader, out io.Writer, run
 		}
 		if err != nil {
 			bound := (*meter.Error)(nil)
-			a = reply{Err: plan.Text(plan.Clean(err.Error())), Sure: errors.As(err, &bound) || errors.Is(err, gitremote.ErrNotMerged)}
+			a = reply{Err: plan.Text(plan.Clean(err.Error())), Over: m.Err() != nil || !errors.Is(err, gitremote.ErrNotMerged)}
+			a.Sure = !a.Over || errors.As(err, &bound)
 			if errors.Is(err, gitremote.ErrIncomplete) { // whose words are for people with a clone
 				a.Err = "its mirror lacks an object"
 			}
