@@ -87,6 +87,17 @@ func (h history) mergeBase(tip, head plan.SHA) (plan.SHA, bool) {
 	return "", false
 }
 
+// replays reports whether a rebase onto a tip makes what a merge makes: of one commit, or where nothing has to be moved, and without merges, which GitHub leaves
+// out. Else commits that undo each other, which no list of files shows, may leave something upon what the base took meanwhile.
+func (h history) replays(tip plan.SHA) bool {
+	for _, parent := range h.own {
+		if parent == "" {
+			return false
+		}
+	}
+	return h.complete && len(h.boundary) == 1 && (len(h.own) == 1 || h.boundary[0] == tip)
+}
+
 // forkKey names a fork that was found by SHAs alone.
 type forkKey string
 
@@ -132,6 +143,7 @@ func (l *observation) addMergeBases(ctx context.Context, s *plan.Snapshot) error
 			continue
 		}
 		tip, h := s.Bases[p.Base].Tip, l.history(l.raws[p.Number])
+		p.Replays = h.replays(tip)
 		if base, ok := h.mergeBase(tip, p.Head); ok {
 			p.MergeBase = base
 			continue

@@ -52,6 +52,29 @@ func TestAPushOnManyCommitsIsNotListedAgain(t *testing.T) {
 	look("pushed to once more", 0)
 }
 
+// A rebase makes what a merge makes of one commit, of any number upon the base's tip, and of no merge.
+func TestReplays(t *testing.T) {
+	one, two := lineage{"one", []plan.SHA{"tip"}, true}, lineage{"two", []plan.SHA{"one"}, true}
+	for name, c := range map[string]struct {
+		tip     plan.SHA
+		commits []lineage
+		whole   bool
+		want    bool
+	}{
+		"two upon the tip":      {"tip", []lineage{one, two}, true, true},
+		"two behind":            {"moved", []lineage{one, two}, true, false},
+		"one behind":            {"moved", []lineage{{"two", []plan.SHA{"tip"}, true}}, true, true},
+		"not all are known":     {"tip", []lineage{one, two}, false, false},
+		"a merge":               {"tip", []lineage{one, {"two", []plan.SHA{"one", "tip"}, true}}, true, false},
+		"of unknown parents":    {"tip", []lineage{one, {"two", []plan.SHA{"one"}, false}}, true, false},
+		"without a base at all": {"tip", []lineage{{"two", nil, true}}, true, false},
+	} {
+		if got := newHistory("two", c.commits, c.whole).replays(c.tip); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
 // Own commits are those of one base: where a pull request is retargeted, there may be as many others.
 func TestOwnCommitsOfAnotherBase(t *testing.T) {
 	w := newWorld(t, nil)

@@ -65,7 +65,7 @@ func TestObserveFillsIn(t *testing.T) {
 	s := observe(t, hub.forge(func(o *Options) { o.Pace = 900 }), Ask{At: at.Add(-time.Second)})
 	want := plan.Pull{
 		Number: 5, Title: "t", Author: "alice", CreatedAt: time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC),
-		Base: "main", Head: plan.SHA(sha(5)), HeadRef: "b5", Read: at.Add(-time.Second), MergeBase: plan.SHA(sha(tipSHA)), Draft: true, SameRepo: true,
+		Base: "main", Head: plan.SHA(sha(5)), HeadRef: "b5", Read: at.Add(-time.Second), MergeBase: plan.SHA(sha(tipSHA)), Replays: true, Draft: true, SameRepo: true,
 		Labels: []string{"hold"}, Mergeable: plan.MergeableConflict, Decision: plan.ReviewRequired,
 		Files: []plan.File{{Path: "a/5.yaml", Kind: plan.Modified}}, Complete: true, ChecksAll: true,
 		Reviews: []plan.Review{{By: "bob", On: plan.SHA(sha(4)), Approved: true, CanWrite: true}, {}},

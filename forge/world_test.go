@@ -172,7 +172,7 @@ func TestOneAlone(t *testing.T) {
 	p, at := w.pull(s, n), w.r.Pulls()[n-1].UpdatedAt
 	want := plan.Pull{
 		Number: n, Title: "b", Author: "alice", CreatedAt: p.CreatedAt, UpdatedAt: at.UTC().Truncate(time.Second), Read: s.At, Base: "main", Head: plan.SHA(w.r.Tip("b")), HeadRef: "b",
-		MergeBase: plan.SHA(w.r.Tip("main")), SameRepo: true, Mergeable: plan.MergeableYes,
+		MergeBase: plan.SHA(w.r.Tip("main")), Replays: true, SameRepo: true, Mergeable: plan.MergeableYes,
 		Files: []plan.File{{Path: "apps/x.yaml", Kind: plan.Added}}, Complete: true, ChecksAll: true,
 	}
 	if d := cmp.Diff(want, p); d != "" {

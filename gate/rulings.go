@@ -71,7 +71,7 @@ func onPulls() []rule {
 	return []rule{
 		spent, fought, intoWindowedBranch, unread, badRules, brokenBase,
 		crossed, onlyRules, nothingManaged,
-		conflict, breaks, mixed, moved, throughQueue, methodRefused, neverTogether,
+		conflict, breaks, mixed, moved, throughQueue, methodRefused, rebased, neverTogether,
 		holdLabel, unknownWindow, noReceiver, closed,
 		clockOff, draft, labelMissing, armedOtherwise, untrusted, changesRequested, approvalsMissing, reviewsMissing,
 		bypassed, checksNotGreen, rulesUnread, refused, behind, mergeabilityUnknown,
@@ -401,6 +401,14 @@ func methodRefused(d *pullCase) (ruling, bool) {
 		return ruling{}, false
 	}
 	return ruling{kind: plan.Blocked, reason: phrase(sayMethod, method)}, true
+}
+
+// rebased: what a rebase makes of the head's commits is not what the list of files shows.
+func rebased(d *pullCase) (ruling, bool) {
+	if d.policy.PullRequests.Method != config.Rebase || d.pull.Replays || d.byPeople() != "" {
+		return ruling{}, false
+	}
+	return ruling{kind: plan.Blocked, reason: phrase(sayRebased, d.pull.Base)}, true
 }
 
 // neverTogether: each of the windows opens, but never all of them at once as far as the calendar looks.

@@ -48,6 +48,7 @@ const (
 	sayCrossed        = "several merge bases with %s (criss-cross merge): update the branch"
 	sayNoMergeBase    = "waiting: GitHub has not returned the merge base with %s yet"
 	sayQueue          = "%s requires its merge queue, which sluice does not support yet: queue it yourself"
+	sayRebased        = "a rebase may make something else of its commits: make them one, or rebase the branch onto %s"
 	sayMethod         = "this repository does not allow the merge method %s: allow it, or change pull_requests.method"
 	sayHoldLabel      = "held by the label %s until it is removed"
 	sayLabelMissing   = "waiting for the label %s"

@@ -196,6 +196,8 @@ type Pull struct {
 	HeadRef   Branch // name in the head's repository
 	MergeBase SHA    // of Head and the base's tip; "" if it is not known: then the head counts as behind
 	Crossed   bool   // Head and the base's tip may have more merge bases than this one, from which Files is listed
+	// Replays: put upon the base one by one, as a rebase does, the head's own commits make what a merge makes. False also if that is not known.
+	Replays   bool
 	Draft     bool
 	AutoMerge config.Method // by which GitHub itself merges it once its rules allow it; "": it was not armed
 	SameRepo  bool          // the head stands in the same repository: whoever pushed it may write here

@@ -316,3 +316,21 @@ func TestReferencesOfAClosedPull(t *testing.T) {
 	w.hasStatus(other, "success: ")
 	w.within(30*time.Second, "the success is withdrawn", func() bool { return !w.isGreen(w.pull(n).HeadSHA) })
 }
+
+// TestReferencesOfARebase: commits that undo each other are in no list of files. Put upon a base that took the first of them, the second undoes that.
+func TestReferencesOfARebase(t *testing.T) {
+	t.Parallel()
+	w := newCluster(t)
+	w.setFile(strings.NewReplacer("WINDOW", shutForYears, "settle: 0s", "settle: 0s\n  method: rebase").Replace(byReferences))
+	const windowed, live = "apps/slow/own.yaml", "apps/fast/own.yaml"
+	n := w.change("undone", map[string]string{windowed: object("slow", "1")})
+	_, err := w.repo.Commit("undone", standin.Change{By: "alice", Message: "back", Write: map[string]string{windowed: object("slow", "0"), live: object("fast", "1")}})
+	w.must(err)
+	_, err = w.repo.Commit("main", standin.Change{By: "acme", Message: "in the window", Write: map[string]string{windowed: object("slow", "1")}})
+	w.must(err)
+	w.serve()
+	w.eventually("it is decided on", func() bool { return w.pull(n).Merged || strings.HasPrefix(w.status(n), "failure: ") })
+	if got := w.onMain(windowed); got != object("slow", "1") {
+		t.Errorf("%s on main is %q; its status was %q", windowed, got, w.status(n))
+	}
+}
