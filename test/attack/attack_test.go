@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -11,8 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/flux/build"
+	"github.com/sluicegate/sluice/flux/revisions"
 	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/meter"
 )
 
 var (
@@ -26,10 +30,25 @@ var (
 	verbose = flag.Bool("log", false, "show what the service logs")
 )
 
-// TestMain lets garbage wait: a world makes much of it, and is soon gone.
+// TestMain lets garbage wait: a world makes much of it, and is soon gone. It is also the process that reads trees, and the one that builds for that.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400)
-	os.Exit(m.Run())
+	var err error
+	switch {
+	case len(os.Args) == 2 && os.Args[1] == "references":
+		run := meter.New(context.Background(), meter.Limits{meter.Time: -1})
+		err = revisions.Child(run.Context(), run, os.Stdin, os.Stdout, func(ctx context.Context, j build.Job) ([]build.Result, error) {
+			j.Command = []string{os.Args[0], "build"}
+			return j.Run(ctx)
+		})
+	case len(os.Args) == 2 && os.Args[1] == "build":
+		err = build.Child(os.Stdin, os.Stdout)
+	default:
+		os.Exit(m.Run())
+	}
+	if err != nil {
+		os.Exit(2)
+	}
 }
 
 func checked(rule string) bool { return strings.Contains(*only, rule) }
