@@ -259,7 +259,7 @@ func TestReferencesOfTwoMerges(t *testing.T) {
 	first, err := w.repo.OpenPull(standin.NewPull{By: "alice", Head: "list", Change: &standin.Change{Message: "list", Delete: []string{"clusters/one/more/kustomization.yaml"}}})
 	w.must(err)
 	second := w.change("defined", map[string]string{
-		"clusters/one/more/slow.yaml": strings.NewReplacer("./apps/NAME", "./apps/fast", "NAME", "slower").Replace(kustomizationOf),
+		"clusters/one/more/slow.yaml": strings.ReplaceAll(kustomizationOf, "NAME", "slower"), "apps/slower/own.yaml": object("slower", "0"),
 	})
 	w.serve()
 	w.eventually("one is merged", func() bool { return w.pull(first).Merged || w.pull(second).Merged })
