@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
@@ -38,6 +39,7 @@ type objects struct {
 	dirs   []string
 	packs  []*diskPack // the one that had the last object first
 	opened bool        // packs were looked for
+	asOf   time.Time   // when packs had last come or gone by then
 	cache  *cache.BufferLRU
 }
 
@@ -91,7 +93,9 @@ func (o *objects) Close() error {
 	for _, p := range o.packs {
 		errs = append(errs, p.file.Close(), p.index.file.Close())
 	}
+	o.cost.drop(packNodes*len(o.packs), 0)
 	o.packs, o.opened = nil, false
+	o.cache.Clear() // places of packs that are no more
 	return errors.Join(errs...)
 }
 
@@ -100,6 +104,11 @@ func (o *objects) read(h plumbing.Hash, limit int64) ([]byte, plumbing.ObjectTyp
 	content, kind, err := o.packed(h, limit)
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
 		content, kind, err = o.loose(h, limit)
+	}
+	if errors.Is(err, plumbing.ErrObjectNotFound) && o.repacked().After(o.asOf) { // by a git that runs at once
+		if err = o.Close(); err == nil {
+			content, kind, err = o.packed(h, limit)
+		}
 	}
 	if err == nil {
 		err = o.cost.make(len(content), "objects") // what is kept costs too: it may be asked for without end
@@ -190,7 +199,18 @@ func (o *objects) open() error {
 	return nil
 }
 
+// repacked is when packs last came or went.
+func (o *objects) repacked() (last time.Time) {
+	for _, dir := range o.dirs {
+		if info, err := os.Stat(filepath.Join(dir, "pack")); err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last
+}
+
 func (o *objects) openPacks() error {
+	o.asOf = o.repacked()
 	for _, dir := range o.dirs {
 		if err := o.cost.names(filepath.Join(dir, "pack"), func(name string) error {
 			base, ok := strings.CutSuffix(name, ".idx")
