@@ -24,15 +24,17 @@ var errLarge = fmt.Errorf("%w: an object", ErrTooLarge)
 // deltas reads single objects of a pack with all that they are based on. However long a chain of deltas is, two of its objects
 // are held at once, of no more than the limit, and the time that each one takes counts.
 type deltas struct {
-	scan *packfile.Scanner
-	find func(plumbing.Hash) (int64, error) // where the object of a name begins
-	// elsewhere reads a base that find does not find; nil: there is none.
-	elsewhere func(h plumbing.Hash, limit int64) ([]byte, plumbing.ObjectType, error)
+	scan      *packfile.Scanner
+	find      func(plumbing.Hash) (int64, error) // where the object of a name begins
+	elsewhere finder                             // reads a base that find does not find; nil: there is none
 	cost      *account
 	place     string           // the pack, for errors
 	cache     *cache.BufferLRU // objects by place, each after a byte that is its type
 	shift     int64            // of this pack's places in a cache that several share
 }
+
+// finder reads an object of at most limit bytes; plumbing.ErrObjectNotFound: there is none.
+type finder func(h plumbing.Hash, limit int64) ([]byte, plumbing.ObjectType, error)
 
 // keep remembers an object for those that are based on it.
 func (d *deltas) keep(at int64, kind plumbing.ObjectType, content []byte) {

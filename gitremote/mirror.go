@@ -26,10 +26,7 @@ const (
 	unfinished  = "tmp-"
 )
 
-var (
-	errFull   = errors.New("the mirror is full")
-	errNoBase = errors.New("the server's pack has deltas whose bases are in neither the pack nor the mirror")
-)
+var errFull = errors.New("the mirror is full")
 
 // Mirror fetches commits with their files, without their histories, into the bare repository in dir, which is made if there is none.
 // [Open] reads it; the commits that are there are its shallow ones. What is there is not asked for again, and of a commit near

@@ -20,8 +20,6 @@ import (
 const (
 	maxCommit = 1 << 20 // bytes of one commit
 	maxTree   = 8 << 20 // bytes of one directory: some 140,000 files
-	maxLate   = 100_000 // deltas that stand before what they are based on
-	packCache = 4 << 20 // bytes of objects kept, because the next ones are often based on them
 	keptPack  = 8 << 20 // bytes of a pack that is kept in memory: the commits of some 30,000 changes
 )
 
@@ -82,41 +80,42 @@ func (p *pack) Close() error {
 	return err
 }
 
-// reading is one pass over a pack for the objects of one kind.
+// reading is one pass over a pack for the objects of one kind, or of all.
 //
 // go-git's packfile.Parser names every object for that: of 20,000 files and 250 commits it took 0.7 s and held 25 MB, which is 0.07 s and
 // nothing here. It holds each object whole and asks no delta how much it makes, so 150 kB of deltas make what they want.
 type reading struct {
-	kind   plumbing.ObjectType
-	limit  int64 // bytes of one object; larger ones are passed over
-	sink   func(plumbing.Hash, []byte) error
+	kind   plumbing.ObjectType // AnyObject: of all
+	limit  int64               // bytes of one object; larger ones are passed over
+	sink   sink
 	pack   *pack
-	random *deltas                                    // reads again what others are based on
-	kinds  map[int64]struct{}                         // where objects of this kind begin
-	hashes map[plumbing.Hash]int64                    // the same by name, if the pack names bases so
-	late   map[plumbing.Hash][]*packfile.ObjectHeader // deltas by their base, which was not seen yet
-	known  []plumbing.Hash                            // bases of late that were seen since
-	waits  int                                        // deltas in late
-	nodes  int                                        // that all of these take
+	random *deltas                  // reads again what others are based on
+	kinds  map[int64]struct{}       // where objects of this kind begin
+	places map[plumbing.Hash]int64  // the same by name
+	late   []*packfile.ObjectHeader // deltas whose base was not seen yet
+	nodes  int                      // that all of these take
 }
+
+// sink is who gets the objects of a pack. It ends the pass with errStop, and must not keep the bytes.
+type sink func(h plumbing.Hash, kind plumbing.ObjectType, content []byte) error
 
 // sentPack is the place of what a server sent.
 const sentPack = "the server's pack"
 
-// errStop ends a pass early.
-var errStop = errors.New("enough")
+var (
+	errStop   = errors.New("enough")
+	errNoBase = errors.New("the server's pack has deltas whose bases are in neither the pack nor the mirror")
+)
 
-// each gives every object of a kind to sink, in the pack's order, with the hash of its content. sink ends the pass with
-// errStop; it must not keep the bytes.
-func (p *pack) each(kind plumbing.ObjectType, limit int64, sink func(plumbing.Hash, []byte) error) error {
-	r := &reading{
-		kind: kind, limit: limit, sink: sink, pack: p, kinds: map[int64]struct{}{}, hashes: map[plumbing.Hash]int64{},
-		late: map[plumbing.Hash][]*packfile.ObjectHeader{},
-	}
+// each gives every object of a kind to sink, in the pack's order but for deltas that stand before their base, with the hash of its content. It returns
+// where each began. Bases of deltas may be elsewhere; nil: they are in the pack. Who wants all kinds gets all but files that are too large, or an error.
+func (p *pack) each(kind plumbing.ObjectType, limit int64, elsewhere finder, to sink) (map[plumbing.Hash]int64, error) {
+	r := &reading{kind: kind, limit: limit, sink: to, pack: p, kinds: map[int64]struct{}{}, places: map[plumbing.Hash]int64{}}
 	r.random = &deltas{
-		scan: packfile.NewScanner(io.NewSectionReader(p.bytes, 0, p.size)), cost: p.cost, place: sentPack, cache: cache.NewBufferLRU(packCache),
+		scan: packfile.NewScanner(io.NewSectionReader(p.bytes, 0, p.size)), cost: p.cost, place: sentPack, cache: cache.NewBufferLRU(cacheBytes),
+		elsewhere: elsewhere,
 		find: func(h plumbing.Hash) (int64, error) {
-			if at, ok := r.hashes[h]; ok {
+			if at, ok := r.places[h]; ok {
 				return at, nil
 			}
 			return 0, plumbing.ErrObjectNotFound
@@ -125,12 +124,12 @@ func (p *pack) each(kind plumbing.ObjectType, limit int64, sink func(plumbing.Ha
 	err := r.run()
 	p.cost.drop(r.nodes, 0)
 	if err != nil && !errors.Is(err, errStop) {
-		return fmt.Errorf("read objects: %w", err)
+		return nil, fmt.Errorf("read objects: %w", err)
 	}
-	return nil
+	return r.places, nil
 }
 
-// run is the pass.
+// run is the pass, and then as many looks at the deltas that were late as find a base.
 func (r *reading) run() error {
 	scan := packfile.NewScanner(io.NewSectionReader(r.pack.bytes, 0, r.pack.size))
 	_, count, err := scan.Header()
@@ -149,7 +148,19 @@ func (r *reading) run() error {
 	if _, err := scan.Checksum(); err != nil { // which it verifies
 		return err
 	}
-	return r.rest()
+	for before := 0; len(r.late) != before; {
+		late := r.late
+		before, r.late = len(late), nil
+		for _, h := range late {
+			if err := r.delta(h); err != nil {
+				return err
+			}
+		}
+	}
+	if r.kind == plumbing.AnyObject && len(r.late) > 0 {
+		return errNoBase
+	}
+	return nil
 }
 
 // visit looks at one object of the pass. All of it is read, so that what it inflates to is counted.
@@ -157,33 +168,41 @@ func (r *reading) visit(h *packfile.ObjectHeader, scan *packfile.Scanner) error 
 	if err := r.pack.cost.take(meter.Steps, 1, sentPack); err != nil {
 		return err
 	}
-	counted := made{r.pack.cost, sentPack}
-	if h.Type == r.kind && h.Length <= r.limit {
-		var content bytes.Buffer
-		if _, _, err := scan.NextObject(io.MultiWriter(counted, &content)); err != nil {
-			return err
-		}
-		return r.give(h.Offset, content.Bytes())
+	all := r.kind == plumbing.AnyObject
+	fits := h.Length <= r.limit && !h.Type.IsDelta() && (all || h.Type == r.kind)
+	var content bytes.Buffer
+	to := io.Writer(made{r.pack.cost, sentPack})
+	if fits {
+		to = io.MultiWriter(to, &content)
 	}
-	if _, _, err := scan.NextObject(counted); err != nil {
+	if _, _, err := scan.NextObject(to); err != nil {
 		return err
 	}
 	switch h.Type {
 	case plumbing.OFSDeltaObject:
 		if _, ours := r.kinds[h.OffsetReference]; ours {
 			return r.delta(h)
+		} else if !all {
+			return nil
 		}
+		fallthrough
 	case plumbing.REFDeltaObject:
-		if at, ours := r.hashes[h.Reference]; ours {
-			h.OffsetReference = at
-			return r.delta(h)
+		if err := r.node(); err != nil { // it may be late
+			return err
 		}
-		return r.postpone(h)
-	case r.kind:
-		return r.mark(h.Offset) // what is based on it may be small
+		return r.delta(h)
 	case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:
 	default:
 		return fmt.Errorf("%w: an object of type %d", packfile.ErrMalformedPackFile, h.Type)
+	}
+	switch {
+	case fits:
+		r.random.keep(h.Offset, h.Type, content.Bytes())
+		return r.give(h.Offset, h.Type, content.Bytes())
+	case all && h.Type != plumbing.BlobObject:
+		return fmt.Errorf("%w: a %s of %d bytes", ErrTooLarge, h.Type, h.Length)
+	case all || h.Type == r.kind:
+		return r.mark(h.Offset) // what is based on it may be small
 	}
 	return nil
 }
@@ -200,81 +219,54 @@ func (r *reading) mark(at int64) error {
 	return r.node()
 }
 
-// postpone keeps a delta whose base is named and not seen: it may come, or be of another kind. Fail closed where there are too
-// many: whoever lacks the object finds it missing.
-func (r *reading) postpone(h *packfile.ObjectHeader) error {
-	if r.waits >= maxLate {
-		return nil
-	}
-	r.waits++
-	r.late[h.Reference] = append(r.late[h.Reference], h)
-	return r.node()
-}
-
-// rest looks at the postponed deltas as far as their bases lead.
-func (r *reading) rest() error {
-	for len(r.known) > 0 {
-		base := r.known[0]
-		r.known = r.known[1:]
-		waiting := r.late[base]
-		delete(r.late, base)
-		for _, h := range waiting {
-			h.OffsetReference = r.hashes[base]
-			if err := r.delta(h); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// delta looks at an object that is kept as a change to another one of its kind.
+// delta looks at an object that is kept as a change to another one. One whose base was not seen yet waits for that: it may come, or be of another
+// kind. Fail closed: whoever lacks the object finds it missing.
 func (r *reading) delta(h *packfile.ObjectHeader) error {
-	content, _, err := r.random.read(h.Offset, r.limit)
-	if errors.Is(err, errLarge) {
+	content, kind, err := r.random.read(h.Offset, r.limit)
+	switch {
+	case errors.Is(err, plumbing.ErrObjectNotFound):
+		r.late = append(r.late, h)
+		return nil
+	case errors.Is(err, errLarge):
 		return r.mark(h.Offset) // passed over, as large ones are that are kept whole
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
-	return r.give(h.Offset, content)
+	return r.give(h.Offset, kind, content)
 }
 
-// give hands an object on.
-func (r *reading) give(at int64, content []byte) error {
+// give hands an object on, once.
+func (r *reading) give(at int64, kind plumbing.ObjectType, content []byte) error {
 	if err := r.mark(at); err != nil {
 		return err
 	}
-	h := plumbing.ComputeHash(r.kind, content)
-	r.hashes[h] = at
-	if _, waited := r.late[h]; waited {
-		r.known = append(r.known, h)
+	h := plumbing.ComputeHash(kind, content)
+	if _, again := r.places[h]; again {
+		return nil
 	}
-	r.random.keep(at, r.kind, content)
-	return r.sink(h, content)
+	r.places[h] = at
+	return r.sink(h, kind, content)
 }
 
 // commits adds every commit of the pack to a graph.
 func (p *pack) commits(g *graph) error {
-	return p.each(plumbing.CommitObject, maxCommit, func(h plumbing.Hash, content []byte) error {
+	_, err := p.each(plumbing.CommitObject, maxCommit, nil, func(h plumbing.Hash, _ plumbing.ObjectType, content []byte) error {
 		c, err := decodeCommit(content)
 		if err != nil {
 			return err
 		}
 		return g.add(entryOf(h, c))
 	})
+	return err
 }
 
 // find is one object of the pack.
 func (p *pack) find(kind plumbing.ObjectType, want plumbing.Hash, limit int64) (found []byte, err error) {
-	err = p.each(kind, limit, func(h plumbing.Hash, content []byte) error {
+	_, err = p.each(kind, limit, nil, func(h plumbing.Hash, _ plumbing.ObjectType, content []byte) error {
 		if h != want {
 			return nil
 		}
-		found = bytes.Clone(content)
-		if found == nil {
-			found = []byte{}
-		}
+		found = append([]byte{}, content...)
 		return errStop
 	})
 	if err == nil && found == nil {

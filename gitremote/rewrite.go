@@ -10,173 +10,53 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
-	"github.com/go-git/go-git/v5/plumbing/format/packfile"
-
-	"github.com/sluicegate/sluice/meter"
 )
 
-// rewriting copies a received pack, each object whole and under the hash of its content: a pack whose deltas are based on what is
-// elsewhere needs no completing then.
-type rewriting struct {
-	pack   *pack
-	out    *packWriter
-	random *deltas
-	places map[plumbing.Hash]int64         // of objects in the received pack
-	wanted map[plumbing.Hash]plumbing.Hash // the trees of the wanted commits, once they were seen
-	nodes  int
-}
-
-// rewrite copies the pack's objects, without files that are too large, and returns the copy's checksum. Bases of deltas may be in known.
+// rewrite copies a received pack, each object whole and under the hash of its content, without files that are too large: a pack whose deltas are based
+// on what is elsewhere, which may be in known, needs no completing then. The wanted commits and their root trees must be in one of the two. It returns
+// the copy's checksum.
 func (p *pack) rewrite(out *packWriter, known *objects, wants []plumbing.Hash) (plumbing.Hash, error) {
-	w := &rewriting{pack: p, out: out, places: map[plumbing.Hash]int64{}, wanted: map[plumbing.Hash]plumbing.Hash{}}
-	for _, h := range wants {
-		w.wanted[h] = plumbing.ZeroHash
-	}
-	w.random = &deltas{
-		scan: packfile.NewScanner(io.NewSectionReader(p.bytes, 0, p.size)), cost: p.cost, place: sentPack,
-		cache: cache.NewBufferLRU(cacheBytes), elsewhere: known.read,
-		find: func(h plumbing.Hash) (int64, error) {
-			if at, ok := w.places[h]; ok {
-				return at, nil
+	trees := map[plumbing.Hash]plumbing.Hash{} // of the wanted commits that came
+	defer func() { p.cost.drop(int(out.count), 0) }()
+	came, err := p.each(plumbing.AnyObject, maxTree, known.read, func(h plumbing.Hash, kind plumbing.ObjectType, content []byte) error {
+		switch {
+		case kind == plumbing.TagObject, kind == plumbing.BlobObject && len(content) > MaxTreeFile:
+			return nil // no part of a tree, or left out of it
+		case kind == plumbing.CommitObject && len(content) > maxCommit:
+			return fmt.Errorf("%w: a %s of %d bytes", ErrTooLarge, kind, len(content))
+		case kind == plumbing.CommitObject && slices.Contains(wants, h):
+			c, err := decodeCommit(content)
+			if err != nil {
+				return err
 			}
-			return 0, plumbing.ErrObjectNotFound
-		},
-	}
-	defer func() { p.cost.drop(w.nodes, 0) }()
-	late, err := w.whole()
-	if err == nil {
-		err = w.deltas(late)
-	}
-	if err == nil {
-		err = w.check(known)
-	}
+			trees[h] = c.TreeHash
+		}
+		if err := p.cost.hold(1, 0, sentPack); err != nil { // what the index says of it
+			return err
+		}
+		return out.add(h, kind, content)
+	})
 	if err != nil {
-		return plumbing.ZeroHash, fmt.Errorf("read objects: %w", err)
+		return plumbing.ZeroHash, err
+	}
+	for _, commit := range wants {
+		tree, ok := trees[commit]
+		if !ok {
+			return plumbing.ZeroHash, fmt.Errorf("read objects: %w: commit %s", ErrIncomplete, commit)
+		}
+		if _, ok := came[tree]; !ok {
+			if _, _, err := known.read(tree, maxTree); errors.Is(err, plumbing.ErrObjectNotFound) {
+				return plumbing.ZeroHash, fmt.Errorf("read objects: %w: tree %s of commit %s", ErrIncomplete, tree, commit)
+			} else if err != nil {
+				return plumbing.ZeroHash, fmt.Errorf("read objects: %w", err)
+			}
+		}
 	}
 	return out.finish()
-}
-
-// whole copies what is no delta, and returns the places of those.
-func (w *rewriting) whole() (late []int64, err error) {
-	scan := packfile.NewScanner(io.NewSectionReader(w.pack.bytes, 0, w.pack.size))
-	_, count, err := scan.Header()
-	if err != nil {
-		return nil, err
-	}
-	for range count {
-		h, err := scan.NextObjectHeader()
-		if err == nil {
-			err = w.pack.cost.take(meter.Steps, 1, sentPack)
-		}
-		if err != nil {
-			return nil, err
-		}
-		delta := h.Type.IsDelta()
-		to, content := io.Writer(made{w.pack.cost, sentPack}), bytes.Buffer{}
-		if !delta && h.Length <= maxTree {
-			to = io.MultiWriter(to, &content)
-		}
-		if _, _, err := scan.NextObject(to); err != nil {
-			return nil, err
-		}
-		switch {
-		case delta:
-			late = append(late, h.Offset)
-			err = w.node()
-		case h.Length <= maxTree:
-			w.random.keep(h.Offset, h.Type, content.Bytes())
-			err = w.give(h.Offset, h.Type, content.Bytes())
-		case h.Type != plumbing.BlobObject:
-			err = fmt.Errorf("%w: a %s of %d bytes", ErrTooLarge, h.Type, h.Length)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	_, err = scan.Checksum() // which it verifies
-	return late, err
-}
-
-// deltas copies what deltas make. One whose base is named and comes later waits for the next round.
-func (w *rewriting) deltas(late []int64) error {
-	for len(late) > 0 {
-		var waiting []int64
-		for _, at := range late {
-			content, kind, err := w.random.read(at, maxTree)
-			switch {
-			case errors.Is(err, plumbing.ErrObjectNotFound):
-				waiting = append(waiting, at)
-			case errors.Is(err, errLarge): // a file; of a directory whoever looks into it finds that it is missing
-			case err != nil:
-				return err
-			default:
-				if err := w.give(at, kind, content); err != nil {
-					return err
-				}
-			}
-		}
-		if len(waiting) == len(late) {
-			return errNoBase
-		}
-		late = waiting
-	}
-	return nil
-}
-
-// node charges one more object that is remembered: its place, and what the index says of it.
-func (w *rewriting) node() error {
-	w.nodes += 2
-	return w.pack.cost.hold(2, 0, sentPack)
-}
-
-// give copies one object.
-func (w *rewriting) give(at int64, kind plumbing.ObjectType, content []byte) error {
-	switch {
-	case kind == plumbing.TagObject, kind == plumbing.BlobObject && len(content) > MaxTreeFile:
-		return nil // no part of a tree, or left out of it
-	case kind == plumbing.CommitObject && len(content) > maxCommit:
-		return fmt.Errorf("%w: a %s of %d bytes", ErrTooLarge, kind, len(content))
-	}
-	h := plumbing.ComputeHash(kind, content)
-	if _, there := w.places[h]; there {
-		return nil
-	}
-	w.places[h] = at
-	if err := w.node(); err != nil {
-		return err
-	}
-	if _, wanted := w.wanted[h]; wanted && kind == plumbing.CommitObject {
-		c, err := decodeCommit(content)
-		if err != nil {
-			return err
-		}
-		w.wanted[h] = c.TreeHash
-	}
-	return w.out.add(h, kind, content)
-}
-
-// check finds the root tree of each wanted commit.
-func (w *rewriting) check(known *objects) error {
-	for commit, tree := range w.wanted {
-		if tree == plumbing.ZeroHash {
-			return fmt.Errorf("%w: commit %s", ErrIncomplete, commit)
-		}
-		if _, came := w.places[tree]; came {
-			continue
-		}
-		_, _, err := known.read(tree, maxTree)
-		if errors.Is(err, plumbing.ErrObjectNotFound) {
-			return fmt.Errorf("%w: tree %s of commit %s", ErrIncomplete, tree, commit)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // packWriter writes a pack without deltas.
