@@ -38,7 +38,7 @@ func (r *Repo) changes(base, head plan.SHA) ([]plan.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]change{}
+	all, file := map[string]change{}, object.TreeEntry{Mode: filemode.Regular}
 	for _, b := range bases {
 		from, err := r.root(plan.SHA(b.String()))
 		if err != nil {
@@ -50,7 +50,7 @@ func (r *Repo) changes(base, head plan.SHA) ([]plan.File, error) {
 		}
 		for name, c := range found {
 			if was, ok := all[name]; ok && was.kind() != c.kind() {
-				c = change{was: &leaf{}, is: &leaf{}} // it depends on which base: something happened to it
+				c = change{is: file, was: file} // it depends on which base: something happened to it
 			}
 			all[name] = c
 		}
@@ -66,24 +66,21 @@ func (r *Repo) changes(base, head plan.SHA) ([]plan.File, error) {
 	return files(all, names, old), r.cost.meter.Err()
 }
 
-// leaf is a tree's entry of one path that is no directory.
-type leaf struct {
-	hash plumbing.Hash
-	mode filemode.FileMode
-}
-
-// change is what stood at a path and what stands there now; nil: nothing. Not both are nil.
-type change struct{ was, is *leaf }
+// change is what stood at a path and what stands there now, one of them at least a leaf.
+type change struct{ was, is object.TreeEntry }
 
 func (c change) kind() plan.Change {
 	switch {
-	case c.was == nil:
+	case !isLeaf(c.was):
 		return plan.Added
-	case c.is == nil:
+	case !isLeaf(c.is):
 		return plan.Deleted
 	}
 	return plan.Modified
 }
+
+// isLeaf reports whether something stands there that is no directory.
+func isLeaf(e object.TreeEntry) bool { return e.Mode != filemode.Dir && e.Mode != filemode.Empty }
 
 // diff compares trees. It descends only where they differ, and holds no directory while it reads those below it: hostile ones
 // are large, and deep.
@@ -91,14 +88,6 @@ type diff struct {
 	repo *Repo
 	out  map[string]change
 	todo []folder
-}
-
-// nothing stands where no entry is.
-var nothing = object.TreeEntry{Mode: filemode.Empty}
-
-// directory is a tree as an entry.
-func directory(h plumbing.Hash) object.TreeEntry {
-	return object.TreeEntry{Hash: h, Mode: filemode.Dir}
 }
 
 // diff is every path that differs between two entries. It is kept: the same trees are compared for a change's paths and for its graph.
@@ -121,54 +110,26 @@ func (r *Repo) diff(was, is object.TreeEntry) (map[string]change, error) {
 
 // entries compares what is in two directories of one name.
 func (d *diff) entries(p folder) error {
-	was, err := d.list(p.was, p.below)
-	if err != nil {
-		return err
-	}
-	is, err := d.list(p.is, p.below)
+	dirs, err := d.repo.within([3]object.TreeEntry{p.was, p.is}, p.below)
 	if err == nil {
-		err = d.repo.cost.compare(len(was)+len(is), p.below)
+		err = d.repo.cost.compare(len(dirs[0])+len(dirs[1]), p.below)
 	}
-	for err == nil && len(was)+len(is) > 0 {
-		old, now := nothing, nothing
-		switch {
-		case len(is) == 0 || len(was) > 0 && was[0].Name < is[0].Name:
-			old, was = was[0], was[1:]
-		case len(was) == 0 || is[0].Name < was[0].Name:
-			now, is = is[0], is[1:]
-		default:
-			old, now, was, is = was[0], is[0], was[1:], is[1:]
-		}
-		if old.Hash != now.Hash || old.Mode != now.Mode {
-			err = d.compare(old, now, p.below)
+	for at := range zip(dirs) {
+		if err == nil && !equal(at[0], at[1]) {
+			err = d.compare(at[0], at[1], p.below)
 		}
 	}
 	return err
 }
 
-// list is the entries of a directory; what is none has none.
-func (d *diff) list(e object.TreeEntry, below string) ([]object.TreeEntry, error) {
-	if e.Mode != filemode.Dir {
-		return nil, nil
-	}
-	return d.repo.listing(e.Hash, below)
-}
-
 // compare compares what stood at a path with what stands there.
 func (d *diff) compare(was, is object.TreeEntry, below string) error {
-	var c change
-	if was.Mode != filemode.Dir && was.Mode != filemode.Empty {
-		c.was = &leaf{was.Hash, was.Mode}
-	}
-	if is.Mode != filemode.Dir && is.Mode != filemode.Empty {
-		c.is = &leaf{is.Hash, is.Mode}
-	}
 	name := cmp.Or(was.Name, is.Name)
-	if c.was != nil || c.is != nil {
+	if isLeaf(was) || isLeaf(is) {
 		if err := d.repo.cost.hold(pathNodes, len(below)+len(name), below); err != nil {
 			return err
 		}
-		d.out[below+name] = c
+		d.out[below+name] = change{was, is}
 	}
 	if was.Mode != filemode.Dir && is.Mode != filemode.Dir {
 		return nil
@@ -215,7 +176,9 @@ func moves(cost *account, all map[string]change, names []string) map[string]stri
 		link bool
 		base string
 	}
-	key := func(l *leaf, base string) content { return content{l.hash, l.mode == filemode.Symlink, base} }
+	key := func(e object.TreeEntry, base string) content {
+		return content{e.Hash, e.Mode == filemode.Symlink, base}
+	}
 	out, used := map[string]string{}, map[string]bool{}
 	for _, base := range []func(string) string{path.Base, func(string) string { return "" }} {
 		left := map[content][]string{}
@@ -223,7 +186,7 @@ func moves(cost *account, all map[string]change, names []string) map[string]stri
 			if cost.take(meter.Steps, 0, "the changed paths") != nil {
 				return nil
 			}
-			if c := all[name]; c.is == nil && c.was.mode != filemode.Submodule && !used[name] {
+			if c := all[name]; !isLeaf(c.is) && c.was.Mode != filemode.Submodule && !used[name] {
 				k := key(c.was, base(name))
 				left[k] = append(left[k], name)
 			}
@@ -233,7 +196,7 @@ func moves(cost *account, all map[string]change, names []string) map[string]stri
 				return nil
 			}
 			c := all[name]
-			if c.was != nil || c.is.mode == filemode.Submodule || out[name] != "" {
+			if isLeaf(c.was) || c.is.Mode == filemode.Submodule || out[name] != "" {
 				continue
 			}
 			if k := key(c.is, base(name)); len(left[k]) > 0 {

@@ -76,14 +76,13 @@ type Repo struct {
 	at      location
 	storage catalogue
 	objects *objects
-	cost    *account
-	settings
 	shallow map[plumbing.Hash]bool
+	settings
+	trees
 
-	listings map[plumbing.Hash][]object.TreeEntry   // directories that were read, sorted by name
-	diffs    map[[2]plumbing.Hash]map[string]change // trees that were compared
-	bases    map[[2]plumbing.Hash][]plumbing.Hash   // merge bases that were found
-	texts    map[plumbing.Hash][]byte               // of files that were merged
+	diffs map[[2]plumbing.Hash]map[string]change // trees that were compared
+	bases map[[2]plumbing.Hash][]plumbing.Hash   // merge bases that were found
+	texts map[plumbing.Hash][]byte               // of files that were merged
 }
 
 // catalogue is what go-git reads of a clone: all but its objects and its config.
@@ -105,10 +104,11 @@ func Open(m *meter.Meter, dir string) (*Repo, error) {
 		fs = dotgit.NewRepositoryFilesystem(fs, fence{osfs.New(at.common), cost})
 	}
 	r := &Repo{
-		dir: dir, at: at, storage: filesystem.NewStorage(fs, nil), cost: cost, shallow: map[plumbing.Hash]bool{},
-		listings: map[plumbing.Hash][]object.TreeEntry{}, diffs: map[[2]plumbing.Hash]map[string]change{}, bases: map[[2]plumbing.Hash][]plumbing.Hash{},
+		dir: dir, at: at, storage: filesystem.NewStorage(fs, nil), shallow: map[plumbing.Hash]bool{},
+		diffs: map[[2]plumbing.Hash]map[string]change{}, bases: map[[2]plumbing.Hash][]plumbing.Hash{},
 		texts: map[plumbing.Hash][]byte{},
 	}
+	r.trees = trees{cost, r.content, map[plumbing.Hash][]object.TreeEntry{}}
 	if r.objects, err = openObjects(cost, filepath.Join(at.common, "objects")); err == nil {
 		err = r.read()
 	}
@@ -223,6 +223,65 @@ func isGitDir(dir string) bool {
 	}
 	_, err := os.Lstat(filepath.Join(dir, "HEAD"))
 	return err == nil
+}
+
+// File is the content of one file at a commit; ok is false where nothing stands at that path. A directory, symbolic link
+// or submodule is ErrNotAFile, more than MaxFile bytes is ErrTooLarge.
+func (r *Repo) File(sha plan.SHA, name string) (data []byte, ok bool, err error) {
+	_, data, err = r.file(sha, name)
+	return data, data != nil, err
+}
+
+// file is that with the blob's name; nil: nothing stands there.
+func (r *Repo) file(sha plan.SHA, name string) (blob plan.SHA, data []byte, err error) {
+	root, err := r.root(sha)
+	if err == nil {
+		blob, data, err = r.fileAt(root, name)
+	}
+	if err != nil {
+		err = fmt.Errorf("file %q at %s: %w", name, sha.Short(), err)
+	}
+	return blob, data, err
+}
+
+// root is the tree of a commit.
+func (r *Repo) root(sha plan.SHA) (plumbing.Hash, error) {
+	h, err := hash(sha)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	c, err := r.commit(h)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	return c.TreeHash, nil
+}
+
+// Tree is the files of a commit.
+func (r *Repo) Tree(sha plan.SHA) (*Tree, error) {
+	root, err := r.root(sha)
+	if err != nil {
+		return nil, fmt.Errorf("tree of %s: %w", sha.Short(), err)
+	}
+	return r.tree(root), nil
+}
+
+// content is an object of one kind; what has another one is missing. More than limit bytes are ErrTooLarge.
+func (r *Repo) content(kind plumbing.ObjectType, h plumbing.Hash, limit int64) ([]byte, error) {
+	if text, ok := r.texts[h]; ok && kind == plumbing.BlobObject && int64(len(text)) <= limit {
+		return text, nil
+	}
+	content, is, err := r.objects.read(h, limit)
+	if err == nil && is != kind {
+		err = plumbing.ErrObjectNotFound
+	}
+	switch {
+	case errors.Is(err, errLarge):
+		return nil, fmt.Errorf("%w: "+sayLarge, ErrTooLarge, kind, h, limit)
+	case err != nil:
+		return nil, r.lacking(kind.String()+" "+h.String(), err)
+	}
+	return content, nil
 }
 
 // lacking is err, put so that a person can act on it where an object is missing.

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/plan"
@@ -563,7 +565,7 @@ func changed(l meter.Limits) func(*testing.T, *world) error {
 
 // TestMovesEndWithTheRun: nothing is paired for a run that has ended.
 func TestMovesEndWithTheRun(t *testing.T) {
-	all := map[string]change{"a": {was: &leaf{}}, "b": {is: &leaf{}}}
+	all := map[string]change{"a": {was: object.TreeEntry{Mode: filemode.Regular}}, "b": {is: object.TreeEntry{Mode: filemode.Regular}}}
 	m := meter.New(t.Context(), meter.Limits{})
 	cost := &account{ctx: m.Context(), meter: m}
 	if got := moves(cost, all, []string{"a", "b"}); got["b"] != "a" {

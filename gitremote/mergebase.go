@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"container/heap"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -56,6 +57,18 @@ func (r *Repo) mergeBases(a, b plan.SHA) ([]plumbing.Hash, error) {
 			return nil, r.lacking("commit "+missing.String(), plumbing.ErrObjectNotFound)
 		}
 	}
+}
+
+// Base is the merge base of two commits, and base itself where histories crossed and there are several.
+func (r *Repo) Base(base, head plan.SHA) (plan.SHA, error) {
+	found, err := r.mergeBases(base, head)
+	if err != nil {
+		return "", fmt.Errorf("merge base of %s and %s: %w", base.Short(), head.Short(), err)
+	}
+	if len(found) != 1 {
+		return base, nil
+	}
+	return plan.SHA(found[0].String()), nil
 }
 
 // newest reads commits into a graph, the newest first, until it has seen n or there are no more; 0: all. One that the clone

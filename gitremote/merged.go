@@ -1,6 +1,7 @@
 package gitremote
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -32,7 +33,7 @@ func (r *Repo) Merged(tip, before, head plan.SHA) ([]State, error) {
 		}
 		roots[i] = directory(root)
 	}
-	with, err := r.merge(roots[0], roots[1], roots[2], "")
+	with, err := r.merge(roots, "")
 	var changed map[string]change
 	if err == nil {
 		changed, err = r.diff(roots[0], with)
@@ -47,43 +48,41 @@ func (r *Repo) Merged(tip, before, head plan.SHA) ([]State, error) {
 }
 
 // merge is what stands at a path after the merge, of what stands there at the tip, before the change, and after it.
-func (r *Repo) merge(tip, before, head object.TreeEntry, below string) (object.TreeEntry, error) {
-	same := func(a, b object.TreeEntry) bool { return a.Hash == b.Hash && a.Mode == b.Mode }
+func (r *Repo) merge(at [3]object.TreeEntry, below string) (object.TreeEntry, error) {
+	tip, before, head := at[0], at[1], at[2]
 	switch {
-	case same(tip, before), same(tip, head):
+	case equal(tip, before), equal(tip, head):
 		return head, nil
-	case same(head, before):
+	case equal(head, before):
 		return tip, nil
-	case !descends(tip) || !descends(head):
-		return r.mergeFiles(tip, before, head, strings.TrimSuffix(below, "/"))
+	case isLeaf(tip) || isLeaf(head):
+		return r.mergeFiles(at, strings.TrimSuffix(below, "/"))
 	}
+	// A directory is merged file by file, also where the other side has nothing.
 	key := slices.Concat([]byte("merged"), tip.Hash[:], before.Hash[:], head.Hash[:])
-	out := object.TreeEntry{Name: tip.Name, Mode: filemode.Dir, Hash: plumbing.ComputeHash(plumbing.TreeObject, key)} // no content has this name
+	out := object.TreeEntry{Name: cmp.Or(tip.Name, head.Name), Mode: filemode.Dir, Hash: plumbing.ComputeHash(plumbing.TreeObject, key)} // no content has this name
 	entries, known := r.listings[out.Hash]
 	if !known {
 		var err error
-		if entries, err = r.mergeEntries(tip, before, head, below); err != nil {
+		if entries, err = r.mergeEntries(at, below); err != nil {
 			return out, err
 		}
 		r.listings[out.Hash] = entries
 	}
 	if len(entries) == 0 && below != "" {
-		return nothing, nil
+		return object.TreeEntry{}, nil
 	}
 	return out, nil
 }
 
-// descends reports whether what stands at a path is merged file by file: a directory, or nothing where the other side has one.
-func descends(e object.TreeEntry) bool { return e.Mode == filemode.Dir || e.Mode == filemode.Empty }
-
 // mergeFiles merges a file that both sides changed.
-func (r *Repo) mergeFiles(tip, before, head object.TreeEntry, name string) (object.TreeEntry, error) {
+func (r *Repo) mergeFiles(at [3]object.TreeEntry, name string) (object.TreeEntry, error) {
 	var texts [3][]byte
 	bytes := 0
 	defer func() { r.cost.drop(0, bytes) }()
-	for i, e := range []object.TreeEntry{tip, before, head} {
+	for i, e := range at {
 		if e.Mode != filemode.Regular && e.Mode != filemode.Executable {
-			return nothing, fmt.Errorf("%s %w", plan.Fit(name), ErrNotMerged)
+			return object.TreeEntry{}, fmt.Errorf("%s %w", plan.Fit(name), ErrNotMerged)
 		}
 		var err error
 		if texts[i], err = r.content(plumbing.BlobObject, e.Hash, MaxTreeFile); err == nil {
@@ -91,11 +90,12 @@ func (r *Repo) mergeFiles(tip, before, head object.TreeEntry, name string) (obje
 			err = r.cost.hold(0, len(texts[i]), name)
 		}
 		if err != nil {
-			return nothing, fmt.Errorf("%s: %w", name, err)
+			return object.TreeEntry{}, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	if head.Mode != before.Mode {
-		tip.Mode = head.Mode // there are two
+	out := at[0]
+	if at[2].Mode != at[1].Mode {
+		out.Mode = at[2].Mode // there are two
 	}
 	text, ok, err := mergeTexts(r.cost, name, texts[0], texts[1], texts[2])
 	if err == nil && !ok {
@@ -104,47 +104,26 @@ func (r *Repo) mergeFiles(tip, before, head object.TreeEntry, name string) (obje
 	if err == nil {
 		err = r.cost.hold(1, len(text), name)
 	}
-	tip.Hash = plumbing.ComputeHash(plumbing.BlobObject, text)
-	r.texts[tip.Hash] = text
-	return tip, err
+	out.Hash = plumbing.ComputeHash(plumbing.BlobObject, text)
+	r.texts[out.Hash] = text
+	return out, err
 }
 
 // mergeEntries is what is in a directory after the merge, sorted by name.
-func (r *Repo) mergeEntries(tip, before, head object.TreeEntry, below string) ([]object.TreeEntry, error) {
-	if before.Mode != filemode.Dir {
-		before = nothing
+func (r *Repo) mergeEntries(at [3]object.TreeEntry, below string) (out []object.TreeEntry, err error) {
+	dirs, err := r.within(at, below)
+	if err == nil {
+		err = r.cost.hold(len(dirs[0])+len(dirs[1])+len(dirs[2]), 0, below)
 	}
-	sides, names := [3]map[string]object.TreeEntry{}, map[string]bool{}
-	for i, side := range []object.TreeEntry{tip, before, head} {
-		sides[i] = map[string]object.TreeEntry{}
-		if side.Mode != filemode.Dir {
-			continue
-		}
-		entries, err := r.listing(side.Hash, below)
-		if err == nil {
-			err = r.cost.hold(len(entries), 0, below)
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range entries {
-			sides[i][e.Name], names[e.Name] = e, true
-		}
+	if err != nil {
+		return nil, err
 	}
-	at := func(i int, name string) object.TreeEntry {
-		if e, ok := sides[i][name]; ok {
-			return e
-		}
-		return nothing
-	}
-	var out []object.TreeEntry
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		e, err := r.merge(at(0, name), at(1, name), at(2, name), below+name+"/")
+	for at := range zip(dirs) {
+		e, err := r.merge(at, below+cmp.Or(at[0].Name, at[1].Name, at[2].Name)+"/")
 		if err != nil {
 			return nil, err
 		}
 		if e.Mode != filemode.Empty {
-			e.Name = name
 			out = append(out, e)
 		}
 	}

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
@@ -134,7 +134,8 @@ func (p *pack) readFile(commit plumbing.Hash, name string) (plan.SHA, []byte, er
 	if err != nil {
 		return "", nil, err
 	}
-	return fileAt(p.cost, p.find, c.TreeHash, path.Clean(name))
+	t := trees{p.cost, p.find, map[plumbing.Hash][]object.TreeEntry{}}
+	return t.fileAt(c.TreeHash, name)
 }
 
 // Track finds how windowed branches stand to the branches that they follow, as Overview listed them.

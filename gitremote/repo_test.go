@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-git/go-git/v5/plumbing/object"
+
 	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -179,7 +181,7 @@ func (r *Repo) Paths(sha plan.SHA) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.diff(nothing, directory(root))
+	found, err := r.diff(object.TreeEntry{}, directory(root))
 	return slices.Sorted(maps.Keys(found)), err
 }
 

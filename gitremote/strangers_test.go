@@ -21,6 +21,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/plan"
@@ -244,8 +245,8 @@ func TestChainIsBounded(t *testing.T) {
 func BenchmarkMoves(b *testing.B) {
 	all := map[string]change{}
 	for i := range 50_000 {
-		all[fmt.Sprintf("a/%d", i)] = change{was: &leaf{mode: filemode.Regular}}
-		all[fmt.Sprintf("b/x%d", i)] = change{is: &leaf{mode: filemode.Regular}}
+		all[fmt.Sprintf("a/%d", i)] = change{was: object.TreeEntry{Mode: filemode.Regular}}
+		all[fmt.Sprintf("b/x%d", i)] = change{is: object.TreeEntry{Mode: filemode.Regular}}
 	}
 	cost := &account{ctx: b.Context(), meter: meter.Unhurried()}
 	for b.Loop() {

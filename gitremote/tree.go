@@ -3,11 +3,14 @@ package gitremote
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"iter"
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
@@ -16,62 +19,43 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// File is the content of one file at a commit; ok is false where nothing stands at that path. A directory, symbolic link
-// or submodule is ErrNotAFile, more than MaxFile bytes is ErrTooLarge.
-func (r *Repo) File(sha plan.SHA, name string) (data []byte, ok bool, err error) {
-	_, data, err = r.file(sha, name)
-	return data, data != nil, err
-}
-
-// file is that with the blob's name; nil: nothing stands there.
-func (r *Repo) file(sha plan.SHA, name string) (blob plan.SHA, data []byte, err error) {
-	root, err := r.root(sha)
-	if err == nil {
-		blob, data, err = fileAt(r.cost, r.content, root, name)
-	}
-	if err != nil {
-		err = fmt.Errorf("file %q at %s: %w", name, sha.Short(), err)
-	}
-	return blob, data, err
-}
-
-// root is the tree of a commit.
-func (r *Repo) root(sha plan.SHA) (plumbing.Hash, error) {
-	h, err := hash(sha)
-	if err != nil {
-		return plumbing.ZeroHash, err
-	}
-	c, err := r.commit(h)
-	if err != nil {
-		return plumbing.ZeroHash, err
-	}
-	return c.TreeHash, nil
+// trees reads the directories of one repository, each once: one that stands in many places, as in a tree of a few kilobytes that would unfold to
+// millions of directories, is read and held once.
+type trees struct {
+	cost     *account
+	get      getter
+	listings map[plumbing.Hash][]object.TreeEntry // directories that were read, sorted by name
 }
 
 // getter gets an object of one kind, by its name and of at most so many bytes, wherever it stands.
 type getter func(kind plumbing.ObjectType, h plumbing.Hash, limit int64) ([]byte, error)
 
-// entries is what a directory has, by name. Fail closed: names that would make a path mean another one, or two things at
+// listing is the entries of a directory by name. Fail closed: names that would make a path mean another one, or two things at
 // once, are an error. git refuses them too, but not everything that writes trees is git.
-func entries(cost *account, get getter, h plumbing.Hash, below string) ([]object.TreeEntry, error) {
-	content, err := get(plumbing.TreeObject, h, maxTree)
+func (t *trees) listing(h plumbing.Hash, below string) ([]object.TreeEntry, error) {
+	if found, ok := t.listings[h]; ok {
+		return found, nil
+	}
+	content, err := t.get(plumbing.TreeObject, h, maxTree)
 	if err == nil {
-		err = cost.hold(entriesOf(content), len(content), below)
+		err = t.cost.hold(entriesOf(content), len(content), below)
 	}
 	if err != nil {
 		return nil, err
 	}
-	t := &object.Tree{}
-	if err := t.Decode(memory(plumbing.TreeObject, content)); err != nil {
+	tree := &object.Tree{}
+	if err := tree.Decode(memory(plumbing.TreeObject, content)); err != nil {
 		return nil, fmt.Errorf("read tree %s: %w", h, err)
 	}
-	slices.SortFunc(t.Entries, func(a, b object.TreeEntry) int { return cmp.Compare(a.Name, b.Name) })
-	for i, e := range t.Entries {
-		if e.Name == "." || e.Name == ".." || strings.Contains(e.Name, "/") || i > 0 && e.Name == t.Entries[i-1].Name {
+	found := tree.Entries
+	slices.SortFunc(found, func(a, b object.TreeEntry) int { return cmp.Compare(a.Name, b.Name) })
+	for i, e := range found {
+		if e.Name == "." || e.Name == ".." || strings.Contains(e.Name, "/") || i > 0 && e.Name == found[i-1].Name {
 			return nil, fmt.Errorf("%w: the entry %q in %q", errMalformed, plan.Fit(e.Name), plan.Fit(below))
 		}
 	}
-	return t.Entries, nil
+	t.listings[h] = found
+	return found, nil
 }
 
 // entriesOf is how many entries a directory has, and one for itself.
@@ -86,67 +70,174 @@ func entriesOf(content []byte) int {
 	return n
 }
 
-// listing is the entries of a directory by name. One that stands in many places, as in a tree of a few kilobytes that would unfold to millions of
-// directories, is read and held once.
-func (r *Repo) listing(h plumbing.Hash, below string) ([]object.TreeEntry, error) {
-	if found, ok := r.listings[h]; ok {
-		return found, nil
-	}
-	found, err := entries(r.cost, r.content, h, below)
-	if err == nil {
-		r.listings[h] = found
+// directory is a tree as an entry.
+func directory(h plumbing.Hash) object.TreeEntry {
+	return object.TreeEntry{Hash: h, Mode: filemode.Dir}
+}
+
+// equal reports whether the same stands at two places.
+func equal(a, b object.TreeEntry) bool { return a.Hash == b.Hash && a.Mode == b.Mode }
+
+// within is what is in each of three directories, by name; in what is none there is nothing.
+func (t *trees) within(dirs [3]object.TreeEntry, below string) (found [3][]object.TreeEntry, err error) {
+	for i, dir := range dirs {
+		if dir.Mode == filemode.Dir && err == nil {
+			found[i], err = t.listing(dir.Hash, below)
+		}
 	}
 	return found, err
 }
 
-// fileAt is the file at a path below a tree; nil: nothing stands there.
-func fileAt(cost *account, get getter, root plumbing.Hash, name string) (plan.SHA, []byte, error) {
-	e, below := directory(root), ""
-	for part := range strings.SplitSeq(name, "/") {
-		if e.Mode != filemode.Dir {
-			return "", nil, nil
+// zip goes through three directories name by name. What one of them lacks is the zero entry there.
+func zip(dirs [3][]object.TreeEntry) iter.Seq[[3]object.TreeEntry] {
+	return func(yield func([3]object.TreeEntry) bool) {
+		for {
+			var next *object.TreeEntry
+			for _, left := range dirs {
+				if len(left) > 0 && (next == nil || left[0].Name < next.Name) {
+					next = &left[0]
+				}
+			}
+			if next == nil {
+				return
+			}
+			var at [3]object.TreeEntry
+			for i, left := range dirs {
+				if len(left) > 0 && left[0].Name == next.Name {
+					at[i], dirs[i] = left[0], left[1:]
+				}
+			}
+			if !yield(at) {
+				return
+			}
 		}
-		found, err := entries(cost, get, e.Hash, below)
-		if err != nil {
-			return "", nil, err
-		}
-		i, ok := named(found, part)
-		if !ok {
-			return "", nil, nil
-		}
-		e, below = found[i], path.Join(below, part)+"/"
 	}
-	if e.Mode != filemode.Regular && e.Mode != filemode.Executable {
+}
+
+// MaxTreeFile is the size of a file of a [Tree]: bundles of definitions, which nobody writes by hand, are larger than MaxFile.
+const MaxTreeFile = 4 << 20
+
+// Tree is the files of a commit as an [fs.FS]: directories are read when they are looked into, files when they are opened, of at most
+// MaxTreeFile bytes. A symbolic link is itself, and a submodule an irregular file. It is for one goroutine, as long as the clone is open.
+type Tree struct {
+	trees *trees
+	root  plumbing.Hash
+	dirs  map[string][]object.TreeEntry // by path, sorted by name
+}
+
+func (t *trees) tree(root plumbing.Hash) *Tree {
+	return &Tree{trees: t, root: root, dirs: map[string][]object.TreeEntry{}}
+}
+
+// find is the entry at a valid path, if something stands there.
+func (t *Tree) find(name string) (object.TreeEntry, bool, error) {
+	if name == "." {
+		return directory(t.root), true, nil
+	}
+	entries, err := t.list(path.Dir(name))
+	i, ok := slices.BinarySearchFunc(entries, path.Base(name), func(e object.TreeEntry, name string) int { return cmp.Compare(e.Name, name) })
+	if !ok {
+		return object.TreeEntry{}, false, err
+	}
+	return entries[i], true, nil
+}
+
+// list is the entries of a directory; what is none has none. Those above it are read before, each once.
+func (t *Tree) list(dir string) ([]object.TreeEntry, error) {
+	if entries, ok := t.dirs[dir]; ok {
+		return entries, nil
+	}
+	e, _, err := t.find(dir)
+	if err != nil || e.Mode != filemode.Dir {
+		return nil, err
+	}
+	entries, err := t.trees.listing(e.Hash, dir)
+	if err == nil {
+		err = t.trees.cost.hold(1, len(dir), dir) // the listing is charged where it is read
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.dirs[dir] = entries
+	return entries, nil
+}
+
+// entry is the entry at a path, as fs.FS has it.
+func (t *Tree) entry(op, name string) (object.TreeEntry, error) {
+	if !fs.ValidPath(name) {
+		return object.TreeEntry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	e, ok, err := t.find(name)
+	if err == nil && !ok {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return e, &fs.PathError{Op: op, Path: name, Err: err}
+	}
+	return e, nil
+}
+
+// Open implements fs.FS.
+func (t *Tree) Open(name string) (fs.File, error) {
+	e, err := t.entry("open", name)
+	if err != nil {
+		return nil, err
+	}
+	e.Name = path.Base(name)
+	n := &node{entry: e, tree: t, dir: path.Dir(name)}
+	if n.IsDir() {
+		n.entries, err = t.ReadDir(name)
+		return n, err
+	}
+	if !isRegular(e.Mode) {
+		return n, nil
+	}
+	data, err := t.trees.get(plumbing.BlobObject, e.Hash, MaxTreeFile)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	n.size, n.content = int64(len(data)), bytes.NewReader(data)
+	return n, nil
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
+	e, err := t.entry("readdir", name)
+	if err != nil {
+		return nil, err
+	}
+	if e.Mode != filemode.Dir {
+		return nil, &fs.PathError{Op: "readdir", Path: name, Err: ErrNotAFile}
+	}
+	entries, err := t.list(name)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	out := make([]fs.DirEntry, 0, len(entries))
+	for _, e := range entries {
+		out = append(out, &node{entry: e, tree: t, dir: name})
+	}
+	return out, nil
+}
+
+// fileAt is the file at a path below a tree; nil: nothing stands there. A directory, symbolic link or submodule is ErrNotAFile, more than
+// MaxFile bytes is ErrTooLarge.
+func (t *trees) fileAt(root plumbing.Hash, name string) (plan.SHA, []byte, error) {
+	if name = path.Clean(name); name == "." || !fs.ValidPath(name) {
+		return "", nil, nil
+	}
+	e, ok, err := t.tree(root).find(name)
+	switch {
+	case err != nil || !ok:
+		return "", nil, err
+	case !isRegular(e.Mode):
 		return "", nil, fmt.Errorf("%w: %s", ErrNotAFile, kindOf(e.Mode))
 	}
-	data, err := get(plumbing.BlobObject, e.Hash, MaxFile)
+	data, err := t.get(plumbing.BlobObject, e.Hash, MaxFile)
 	if err == nil && data == nil {
 		data = []byte{} // which nil would not be
 	}
 	return plan.SHA(e.Hash.String()), data, err
-}
-
-// named is where an entry stands among those of a directory.
-func named(entries []object.TreeEntry, name string) (int, bool) {
-	return slices.BinarySearchFunc(entries, name, func(e object.TreeEntry, name string) int { return cmp.Compare(e.Name, name) })
-}
-
-// content is an object of one kind; what has another one is missing. More than limit bytes are ErrTooLarge.
-func (r *Repo) content(kind plumbing.ObjectType, h plumbing.Hash, limit int64) ([]byte, error) {
-	if text, ok := r.texts[h]; ok && kind == plumbing.BlobObject && int64(len(text)) <= limit {
-		return text, nil
-	}
-	content, is, err := r.objects.read(h, limit)
-	if err == nil && is != kind {
-		err = plumbing.ErrObjectNotFound
-	}
-	switch {
-	case errors.Is(err, errLarge):
-		return nil, fmt.Errorf("%w: "+sayLarge, ErrTooLarge, kind, h, limit)
-	case err != nil:
-		return nil, r.lacking(kind.String()+" "+h.String(), err)
-	}
-	return content, nil
 }
 
 // kindOf is a mode in words.
@@ -160,4 +251,73 @@ func kindOf(mode filemode.FileMode) string {
 		return "a submodule"
 	}
 	return "a file"
+}
+
+func isRegular(mode filemode.FileMode) bool {
+	return mode == filemode.Regular || mode == filemode.Executable || mode == filemode.Deprecated
+}
+
+// node is what stands at a path of a tree: as an entry of a directory, as what is known of a file, and as one that was opened. The size of a file is
+// known only if it was read; what is no regular one has no content.
+type node struct {
+	entry   object.TreeEntry
+	tree    *Tree
+	dir     string
+	size    int64
+	content *bytes.Reader
+	entries []fs.DirEntry // of a directory that was opened, those that were not read yet
+}
+
+func (n *node) Name() string               { return n.entry.Name }
+func (n *node) Size() int64                { return n.size }
+func (n *node) ModTime() time.Time         { return time.Time{} }
+func (n *node) IsDir() bool                { return n.entry.Mode == filemode.Dir }
+func (n *node) Sys() any                   { return nil }
+func (n *node) Type() fs.FileMode          { return n.Mode().Type() }
+func (n *node) Stat() (fs.FileInfo, error) { return n, nil }
+func (n *node) Close() error               { return nil }
+
+// Mode implements fs.FileInfo.
+func (n *node) Mode() fs.FileMode {
+	switch {
+	case n.IsDir():
+		return fs.ModeDir | 0o555
+	case n.entry.Mode == filemode.Symlink:
+		return fs.ModeSymlink | 0o444
+	case !isRegular(n.entry.Mode):
+		return fs.ModeIrregular | 0o444
+	}
+	return 0o444
+}
+
+// Info implements fs.DirEntry; it reads a file for its size.
+func (n *node) Info() (fs.FileInfo, error) {
+	f, err := n.tree.Open(path.Join(n.dir, n.Name()))
+	if err != nil {
+		return nil, err
+	}
+	return f.Stat()
+}
+
+func (n *node) Read(p []byte) (int, error) {
+	if n.content == nil {
+		return 0, &fs.PathError{Op: "read", Path: n.Name(), Err: ErrNotAFile}
+	}
+	return n.content.Read(p)
+}
+
+// ReadDir implements fs.ReadDirFile.
+func (n *node) ReadDir(most int) ([]fs.DirEntry, error) {
+	if !n.IsDir() {
+		return nil, &fs.PathError{Op: "readdir", Path: n.Name(), Err: ErrNotAFile}
+	}
+	some := n.entries
+	if most > 0 {
+		if len(some) == 0 {
+			return nil, io.EOF
+		}
+		some = some[:min(most, len(some))]
+	}
+	n.entries = n.entries[len(some):]
+	return some, nil
 }
