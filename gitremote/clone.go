@@ -27,7 +27,7 @@ func OpenClone(m *meter.Meter, dir string) (*Clone, error) {
 	}
 	lacks := ""
 	switch {
-	case len(r.shallow) > 0:
+	case r.shallow:
 		lacks = sayShallow
 	case r.partial:
 		lacks = sayPartial

@@ -1,16 +1,17 @@
 package gitremote
 
 import (
+	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/go-git/go-billy/v5"
+	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/sluicegate/sluice/meter"
 )
@@ -56,6 +57,29 @@ func readSmall(path string) (string, error) {
 	return strings.TrimRight(string(data), "\r\n"), err
 }
 
+// readShallow is the commits of a repository whose parents are not there, in the order of its list.
+func readShallow(cost *account, git string) (found []plumbing.Hash, err error) {
+	f, err := openRegular(filepath.Join(git, "shallow"), wholeFile)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if !plumbing.IsHash(lines.Text()) {
+			return nil, fmt.Errorf("%w: %s", errMalformed, f.Name())
+		}
+		if err := cost.hold(1, 0, "shallow"); err != nil {
+			return nil, err
+		}
+		found = append(found, plumbing.NewHash(lines.Text()))
+	}
+	return found, lines.Err()
+}
+
 // fence is a directory of a clone as go-git sees it: files are regular ones and not too large, and the locks of a git that runs at
 // once, which go-git would read as refs, are not there. Of refs the branches alone are listed: another one that is broken is in nobody's
 // way. All of it is charged to the run.
@@ -66,7 +90,7 @@ type fence struct {
 
 func (f fence) Open(name string) (billy.File, error) {
 	limit := int64(smallFile)
-	if slices.Contains([]string{"shallow", "packed-refs"}, name) {
+	if name == "packed-refs" {
 		limit = wholeFile
 	}
 	info, err := f.Stat(name)

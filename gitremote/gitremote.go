@@ -74,21 +74,15 @@ var (
 type Repo struct {
 	dir     string // as the caller named it, for errors
 	at      location
-	storage catalogue
+	storage storer.ReferenceStorer
 	objects *objects
-	shallow map[plumbing.Hash]bool
+	shallow bool // commits' parents are missing
 	settings
 	trees
 
 	diffs map[[2]plumbing.Hash]map[string]change // trees that were compared
 	bases map[[2]plumbing.Hash][]plumbing.Hash   // merge bases that were found
 	texts map[plumbing.Hash][]byte               // of files that were merged
-}
-
-// catalogue is what go-git reads of a clone: all but its objects and its config.
-type catalogue interface {
-	storer.ReferenceStorer
-	storer.ShallowStorer
 }
 
 // Open opens the clone that dir is in: the directory itself or the nearest one above it that is a repository, as git does.
@@ -104,7 +98,7 @@ func Open(m *meter.Meter, dir string) (*Repo, error) {
 		fs = dotgit.NewRepositoryFilesystem(fs, fence{osfs.New(at.common), cost})
 	}
 	r := &Repo{
-		dir: dir, at: at, storage: filesystem.NewStorage(fs, nil), shallow: map[plumbing.Hash]bool{},
+		dir: dir, at: at, storage: filesystem.NewStorage(fs, nil),
 		diffs: map[[2]plumbing.Hash]map[string]change{}, bases: map[[2]plumbing.Hash][]plumbing.Hash{},
 		texts: map[plumbing.Hash][]byte{},
 	}
@@ -126,18 +120,11 @@ func (r *Repo) read() (err error) {
 	if r.unsupported != "" {
 		return fmt.Errorf("%w: %s", ErrUnsupported, r.unsupported)
 	}
-	if info, err := os.Stat(filepath.Join(r.at.common, "shallow")); err == nil {
-		if err := r.cost.hold(int(info.Size()/(2*nameSize)), 0, "shallow"); err != nil {
-			return err
-		}
-	}
-	shallow, err := r.storage.Shallow()
+	shallow, err := readShallow(r.cost, r.at.common)
 	if err != nil {
 		return fmt.Errorf("read its shallow file: %w", err)
 	}
-	for _, h := range shallow {
-		r.shallow[h] = true
-	}
+	r.shallow = len(shallow) > 0
 	return nil
 }
 
@@ -289,7 +276,7 @@ func (r *Repo) lacking(what string, err error) error {
 	switch {
 	case !errors.Is(err, plumbing.ErrObjectNotFound):
 		return fmt.Errorf("read %s: %w", what, err)
-	case len(r.shallow) > 0:
+	case r.shallow:
 		return fmt.Errorf("%w: %s: the clone is shallow; git fetch --unshallow makes it whole", ErrIncomplete, what)
 	case r.partial:
 		return fmt.Errorf("%w: %s: the clone is partial, and sluice fetches nothing; clone without --filter", ErrIncomplete, what)

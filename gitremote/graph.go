@@ -1,9 +1,11 @@
 package gitremote
 
 import (
+	"strings"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -38,14 +40,6 @@ type vertex struct {
 	read    bool
 }
 
-// entry is a commit as it is read.
-type entry struct {
-	hash    plumbing.Hash
-	parents []plumbing.Hash
-	at      int64
-	subject string
-}
-
 func newGraph(cost *account) *graph {
 	return &graph{cost: cost, index: map[plumbing.Hash]int32{}, words: map[int32]string{}}
 }
@@ -69,26 +63,28 @@ func (g *graph) has(h plumbing.Hash) bool {
 }
 
 // add adds a commit.
-func (g *graph) add(e entry) error {
-	if g.has(e.hash) {
+func (g *graph) add(c *object.Commit) error {
+	if g.has(c.Hash) {
 		return nil
 	}
+	subject, _, _ := strings.Cut(strings.TrimLeft(c.Message, "\r\n"), "\n")
 	if len(g.words) >= maxSubjects {
-		e.subject = ""
+		subject = ""
 	}
-	bytes := edgeSize*len(e.parents) + len(e.subject)
-	if err := g.cost.hold(1+len(e.parents), bytes, "the history"); err != nil {
+	subject = subject[:min(len(subject), maxWords)]
+	bytes := edgeSize*len(c.ParentHashes) + len(subject)
+	if err := g.cost.hold(1+len(c.ParentHashes), bytes, "the history"); err != nil {
 		return err
 	}
-	most := len(g.nodes) + 1 + len(e.parents)
-	i := g.at(e.hash)
-	parents := make([]int32, len(e.parents))
-	for k, p := range e.parents {
+	most := len(g.nodes) + 1 + len(c.ParentHashes)
+	i := g.at(c.Hash)
+	parents := make([]int32, len(c.ParentHashes))
+	for k, p := range c.ParentHashes {
 		parents[k] = g.at(p)
 	}
-	g.nodes[i] = vertex{parents: parents, at: e.at, read: true}
-	if e.subject != "" {
-		g.words[i] = e.subject
+	g.nodes[i] = vertex{parents: parents, at: c.Committer.When.Unix(), read: true}
+	if subject != "" {
+		g.words[i] = strings.Clone(subject) // the message is not kept
 	}
 	g.held += bytes
 	g.cost.drop(most-len(g.nodes), 0)

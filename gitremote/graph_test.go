@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -73,9 +74,9 @@ func TestPlace(t *testing.T) {
 				missing = true
 				continue
 			}
-			e := entry{hash: numbered(n)}
+			e := &object.Commit{Hash: numbered(n)}
 			for _, p := range h[n] {
-				e.parents = append(e.parents, numbered(p))
+				e.ParentHashes = append(e.ParentHashes, numbered(p))
 			}
 			if err := g.add(e); err != nil {
 				t.Fatal(err)
@@ -120,9 +121,9 @@ func BenchmarkFollow(b *testing.B) {
 	g := newGraph(paid(b))
 	const n = 100_000
 	for i := range n {
-		e := entry{hash: numbered(i)}
+		e := &object.Commit{Hash: numbered(i)}
 		if i > 0 {
-			e.parents = append(e.parents, numbered(i-1))
+			e.ParentHashes = append(e.ParentHashes, numbered(i-1))
 		}
 		if err := g.add(e); err != nil {
 			b.Fatal(err)
@@ -143,7 +144,7 @@ func BenchmarkFollow(b *testing.B) {
 func TestWalksAreNotKept(t *testing.T) {
 	g := newGraph(paid(t))
 	for n := range 100 {
-		if err := g.add(entry{hash: numbered(n + 1), parents: []plumbing.Hash{numbered(n)}}); err != nil {
+		if err := g.add(&object.Commit{Hash: numbered(n + 1), ParentHashes: []plumbing.Hash{numbered(n)}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -172,7 +173,7 @@ func TestAskEnds(t *testing.T) {
 	g := newGraph(paid(t))
 	k := &standings{follow: map[plumbing.Hash]*source{numbered(0): nil}, of: map[pair]standing{}}
 	for n := range 100 {
-		if err := g.add(entry{hash: numbered(n)}); err != nil {
+		if err := g.add(&object.Commit{Hash: numbered(n)}); err != nil {
 			t.Fatal(err)
 		}
 		k.of[pair{numbered(0), numbered(n + 1)}] = standing{}

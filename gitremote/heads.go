@@ -47,21 +47,15 @@ func (r *Repo) heads() (map[plan.Branch]plumbing.Hash, error) {
 		}
 		return nil
 	})
-	for name := range links {
-		to := target(links, name)
+	for name, to := range links {
+		for hop := 1; hop < maxLinks && links[to] != ""; hop++ {
+			to = links[to]
+		}
 		if h, ok := found[to]; ok && links[to] == "" {
 			found[name] = h
 		}
 	}
 	return found, err
-}
-
-// target is where a symbolic branch leads to.
-func target(links map[plan.Branch]plan.Branch, name plan.Branch) plan.Branch {
-	for hop := 0; hop < maxLinks && links[name] != ""; hop++ {
-		name = links[name]
-	}
-	return name
 }
 
 // DefaultBranch is the default branch as far as a clone knows it; "": it does not. A clone knows what origin's HEAD was

@@ -536,13 +536,13 @@ func compared(t *testing.T, _ *world) error {
 	g := newGraph(&account{ctx: t.Context(), meter: meter.New(t.Context(), meter.Limits{meter.Steps: 1000})})
 	const long = 5000
 	for i := range long {
-		if err := g.add(entry{hash: numbered(i + 1), parents: []plumbing.Hash{numbered(i)}}); err != nil {
+		if err := g.add(&object.Commit{Hash: numbered(i + 1), ParentHashes: []plumbing.Hash{numbered(i)}}); err != nil {
 			return err
 		}
 	}
 	k := &standings{follow: map[plumbing.Hash]*source{}, of: map[pair]standing{}}
 	for i := range 100 {
-		if err := g.add(entry{hash: numbered(long + 1 + i), parents: []plumbing.Hash{numbered(long - 1)}}); err != nil {
+		if err := g.add(&object.Commit{Hash: numbered(long + 1 + i), ParentHashes: []plumbing.Hash{numbered(long - 1)}}); err != nil {
 			return err
 		}
 		k.follow[numbered(long)], k.of[pair{numbered(long), numbered(long + 1 + i)}] = nil, standing{}

@@ -64,7 +64,7 @@ func (x *index) head() error {
 	return nil
 }
 
-// some is how many names are read at once. Names are spread evenly: of 5000 with one first byte, half are within 24 of where they should be.
+// some is how many names are read at once.
 const some = 256
 
 // names is those from a place on, a few.
@@ -74,29 +74,24 @@ func (x *index) names(from, to int64) ([]byte, error) {
 	return names, err
 }
 
-// search is the place of a name among all, or where it would stand. It is looked for where it should be, and then by halves.
+// search is the place of a name among all, or where it would stand. It is looked for by halves, and then among a few.
 func (x *index) search(h plumbing.Hash) (at int64, found bool, err error) {
 	from, to := x.total[h[0]], x.total[int(h[0])+1]
-	guess := from + (to-from)*int64(binary.BigEndian.Uint16(h[1:]))>>16
-	for from < to {
-		first := max(from, guess-some/2)
-		names, err := x.names(first, to)
+	for to-from > some {
+		at := from + (to-from)/2
+		name, err := x.names(at, at+1)
 		if err != nil {
 			return 0, false, err
 		}
-		n := len(names) / nameSize
-		i, found := sort.Find(n, func(i int) int { return bytes.Compare(h[:], names[i*nameSize:][:nameSize]) })
-		switch {
-		case !found && i == 0 && first > from:
-			to = first
-		case !found && i == n && first+int64(n) < to:
-			from = first + int64(n)
-		default:
-			return first + int64(i), found, nil
+		if bytes.Compare(name, h[:]) < 0 {
+			from = at + 1
+		} else {
+			to = at + 1
 		}
-		guess = from + (to-from)/2
 	}
-	return from, false, nil
+	names, err := x.names(from, to)
+	i, found := sort.Find(len(names)/nameSize, func(i int) int { return bytes.Compare(h[:], names[i*nameSize:][:nameSize]) })
+	return from + int64(i), found, err
 }
 
 // find is where an object begins; plumbing.ErrObjectNotFound: not in this pack.

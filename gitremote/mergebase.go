@@ -84,13 +84,12 @@ func (r *Repo) newest(wants []plumbing.Hash, n int, into *graph) (whole bool, er
 		}
 		seen[i] = true
 		if !into.nodes[i].read {
-			h := into.names[i]
-			c, err := r.commit(h)
+			c, err := r.commit(into.names[i])
 			if errors.Is(err, ErrIncomplete) {
 				return nil
 			}
 			if err == nil {
-				err = into.add(entryOf(h, c))
+				err = into.add(c)
 			}
 			if err != nil {
 				return err

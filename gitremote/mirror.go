@@ -1,7 +1,6 @@
 package gitremote
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -117,8 +116,8 @@ type mirror struct {
 }
 
 // openMirror makes a mirror where there is none, and removes what a process left that ended amid a call.
-func openMirror(cost *account, dir string, most int64) (*mirror, error) {
-	m := &mirror{dir: dir, cost: cost, most: most}
+func openMirror(cost *account, dir string, most int64) (m *mirror, err error) {
+	m = &mirror{dir: dir, cost: cost, most: most}
 	for _, name := range []string{"objects/pack", "refs"} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
 			return nil, err
@@ -135,22 +134,8 @@ func openMirror(cost *account, dir string, most int64) (*mirror, error) {
 			return nil, err
 		}
 	}
-	f, err := openRegular(filepath.Join(dir, "shallow"), wholeFile)
-	if errors.Is(err, os.ErrNotExist) {
-		return m, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // only read
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		if !plumbing.IsHash(lines.Text()) {
-			return nil, fmt.Errorf("%w: %s", errMalformed, f.Name())
-		}
-		m.commits = append(m.commits, plumbing.NewHash(lines.Text()))
-	}
-	return m, lines.Err()
+	m.commits, err = readShallow(cost, dir)
+	return m, err
 }
 
 // sweep counts the packs, and removes what is unfinished: temporary files, and packs without an index.

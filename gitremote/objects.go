@@ -192,10 +192,18 @@ func (o *objects) open() error {
 	if o.opened {
 		return nil
 	}
-	if err := o.openPacks(); err != nil {
-		return errors.Join(err, o.Close())
+	o.opened, o.asOf = true, o.repacked()
+	for _, dir := range o.dirs {
+		if err := o.cost.names(filepath.Join(dir, "pack"), func(name string) error {
+			base, ok := strings.CutSuffix(name, ".idx")
+			if !ok || !strings.HasPrefix(base, "pack-") {
+				return nil
+			}
+			return o.openPack(filepath.Join(dir, "pack", base))
+		}); err != nil {
+			return errors.Join(err, o.Close())
+		}
 	}
-	o.opened = true
 	return nil
 }
 
@@ -207,22 +215,6 @@ func (o *objects) repacked() (last time.Time) {
 		}
 	}
 	return last
-}
-
-func (o *objects) openPacks() error {
-	o.asOf = o.repacked()
-	for _, dir := range o.dirs {
-		if err := o.cost.names(filepath.Join(dir, "pack"), func(name string) error {
-			base, ok := strings.CutSuffix(name, ".idx")
-			if !ok || !strings.HasPrefix(base, "pack-") {
-				return nil
-			}
-			return o.openPack(filepath.Join(dir, "pack", base))
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // openPack opens one pack. One whose index or content went meanwhile was repacked by a git that runs at once.
@@ -270,17 +262,14 @@ func (o *objects) beginning(prefix string) (found []plumbing.Hash, err error) {
 	}
 	for _, p := range o.packs {
 		at, _, err := p.index.search(first)
-		for more := true; more && err == nil; {
-			var names []byte
-			names, err = p.index.names(at, p.index.total[256])
-			more = err == nil && len(names) > 0
-			for name := range slices.Chunk(names, nameSize) {
-				if h := plumbing.Hash(name); more && strings.HasPrefix(h.String(), prefix) {
-					found, at, err = append(found, h), at+1, o.cost.hold(1, 0, p.deltas.place)
-				} else {
-					more = false
-				}
-				more = more && err == nil
+		for more := true; more && err == nil && at < p.index.total[256]; at++ {
+			var name []byte
+			if name, err = p.index.names(at, at+1); err != nil {
+				break
+			}
+			h := plumbing.Hash(name)
+			if more = strings.HasPrefix(h.String(), prefix); more {
+				found, err = append(found, h), o.cost.hold(1, 0, p.deltas.place)
 			}
 		}
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
@@ -250,12 +249,12 @@ func (r *reading) give(at int64, kind plumbing.ObjectType, content []byte) error
 
 // commits adds every commit of the pack to a graph.
 func (p *pack) commits(g *graph) error {
-	_, err := p.each(plumbing.CommitObject, maxCommit, nil, func(h plumbing.Hash, _ plumbing.ObjectType, content []byte) error {
+	_, err := p.each(plumbing.CommitObject, maxCommit, nil, func(_ plumbing.Hash, _ plumbing.ObjectType, content []byte) error {
 		c, err := decodeCommit(content)
 		if err != nil {
 			return err
 		}
-		return g.add(entryOf(h, c))
+		return g.add(c)
 	})
 	return err
 }
@@ -287,13 +286,4 @@ func memory(kind plumbing.ObjectType, content []byte) plumbing.EncodedObject {
 	o.SetType(kind)
 	_, _ = o.Write(content) // writing to memory cannot fail
 	return o
-}
-
-// entryOf is what a graph keeps of a commit.
-func entryOf(h plumbing.Hash, c *object.Commit) entry {
-	subject, _, _ := strings.Cut(strings.TrimLeft(c.Message, "\r\n"), "\n")
-	if len(subject) > maxWords {
-		subject = subject[:maxWords]
-	}
-	return entry{hash: h, parents: c.ParentHashes, at: c.Committer.When.Unix(), subject: strings.Clone(subject)}
 }
