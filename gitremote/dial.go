@@ -164,8 +164,11 @@ func try[S session](ctx context.Context, r *Remote, open func(*transport.Endpoin
 	}
 }
 
-// fault puts what went wrong with a remote into words that hold no secret.
+// fault puts what went wrong with a remote, if anything did, into words that hold no secret.
 func (r *Remote) fault(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
 	form := func(reason string) error { return fmt.Errorf("%s %s: %w: %s", doing, r.shown, ErrUnusable, reason) }
 	var odd *packp.ErrUnexpectedData
 	switch {

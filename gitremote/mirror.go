@@ -49,10 +49,7 @@ func (r *Remote) Mirror(ctx context.Context, dir string, most int64, wants ...pl
 	if err == nil {
 		err = r.update(ctx, m, slices.Compact(all))
 	}
-	if err != nil {
-		return r.fault("mirror", err)
-	}
-	return nil
+	return r.fault("mirror", err)
 }
 
 // update fetches what is missing.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha1"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +22,9 @@ import (
 const (
 	maxPrinted = 16 << 10 // bytes kept of what a server's hooks print
 	maxPushes  = 40       // pushes of one pass: enough to find three or four refused branches among a thousand
+
+	// emptyPack is a pack of no objects, version 2, with its checksum.
+	emptyPack = "PACK\x00\x00\x00\x02\x00\x00\x00\x00\x02\x9d\x08\x82\x3b\xd8\xa8\xea\xb5\x10\xad\x6a\xc7\x5c\x82\x3c\xfd\x3e\xd3\x1e"
 )
 
 // Push is moves to be made.
@@ -45,10 +47,7 @@ func (r *Remote) Move(ctx context.Context, p Push) ([]Refusal, error) {
 	}
 	r.cost.ctx = ctx
 	refused, err := r.move(ctx, p)
-	if err != nil {
-		return nil, r.fault("move branches of", err)
-	}
-	return refused, nil
+	return refused, r.fault("move branches of", err)
 }
 
 // move pushes all at once. A server may decline a push as a whole for one branch in it (a pre-receive hook does): then halves
@@ -187,15 +186,8 @@ func request(offered *capability.List, moves []plan.Move, printed io.Writer) (*p
 		}
 		req.Commands = append(req.Commands, &packp.Command{Name: plumbing.NewBranchReferenceName(string(m.Branch)), Old: from, New: to})
 	}
-	req.Packfile = io.NopCloser(bytes.NewReader(emptyPack()))
+	req.Packfile = io.NopCloser(strings.NewReader(emptyPack))
 	return req, nil
-}
-
-// emptyPack is a pack of no objects, version 2.
-func emptyPack() []byte {
-	pack := []byte("PACK\x00\x00\x00\x02\x00\x00\x00\x00")
-	sum := sha1.Sum(pack)
-	return append(pack, sum[:]...)
 }
 
 // unconfirmed is the moves that the server did not confirm, each with its reason; "": it gave none.

@@ -42,10 +42,7 @@ type Remote struct {
 func (r *Remote) Overview(ctx context.Context, file string) (Overview, error) {
 	r.cost.ctx = ctx
 	overview, err := r.overview(ctx, file)
-	if err != nil {
-		return Overview{}, r.fault("read", err)
-	}
-	return overview, nil
+	return overview, r.fault("read", err)
 }
 
 func (r *Remote) overview(ctx context.Context, file string) (Overview, error) {
@@ -112,40 +109,33 @@ func (r *Remote) readTip(ctx context.Context, name plan.Branch, file string) (ov
 	if err := p.commits(r.survey.graph); err != nil {
 		return Overview{}, err
 	}
-	if !r.survey.graph.has(tip) {
-		return Overview{}, fmt.Errorf("%w: commit %s", ErrIncomplete, tip)
-	}
-	overview.TipAt = r.survey.graph.time(r.survey.graph.index[tip])
-	blob, data, err := p.readFile(tip, file)
+	c, blob, data, err := p.readFile(tip, file)
 	if err != nil {
 		return Overview{}, fmt.Errorf("file %q at %s: %w", file, overview.Tip.Short(), err)
 	}
-	overview.File, overview.Data = blob, data
+	overview.TipAt, overview.File, overview.Data = c.Committer.When.UTC(), blob, data
 	return overview, nil
 }
 
-// readFile reads a file of a commit's tree; nil: there is none.
-func (p *pack) readFile(commit plumbing.Hash, name string) (plan.SHA, []byte, error) {
+// readFile reads a commit and a file of its tree; nil: there is none.
+func (p *pack) readFile(commit plumbing.Hash, name string) (c *object.Commit, blob plan.SHA, data []byte, err error) {
 	content, err := p.find(plumbing.CommitObject, commit, maxCommit)
-	if err != nil {
-		return "", nil, err
+	if err == nil {
+		c, err = decodeCommit(content)
 	}
-	c, err := decodeCommit(content)
 	if err != nil {
-		return "", nil, err
+		return nil, "", nil, err
 	}
 	t := trees{p.cost, p.find, map[plumbing.Hash][]object.TreeEntry{}}
-	return t.fileAt(c.TreeHash, name)
+	blob, data, err = t.fileAt(c.TreeHash, name)
+	return c, blob, data, err
 }
 
 // Track finds how windowed branches stand to the branches that they follow, as Overview listed them.
 func (r *Remote) Track(ctx context.Context, wanted []Follower) ([]plan.WindowedBranch, map[plan.Branch]plan.Source, error) {
 	r.cost.ctx = ctx
 	branches, sources, err := r.survey.track(ctx, wanted, r)
-	if err != nil {
-		return nil, nil, r.fault("read", err)
-	}
-	return branches, sources, nil
+	return branches, sources, r.fault("read", err)
 }
 
 // rounds: each one that costs whole trees is to be the last, so all of a line is read at once.
@@ -242,23 +232,18 @@ func unwrapped(answer io.Reader, caps *capability.List) io.Reader {
 // stateless reports whether one session answers many requests.
 func (r *Remote) stateless() bool { return strings.HasPrefix(r.end.Protocol, "http") }
 
-// Close ends what is open.
+// Close ends the session for reading, if there is one. It never fails.
 func (r *Remote) Close() error {
-	r.drop()
-	return nil
-}
-
-// drop ends the session for reading.
-func (r *Remote) drop() {
 	if r.up != nil {
 		_ = r.up.Close() // the server may have hung up already
 		r.up = nil
 	}
+	return nil
 }
 
 // connect begins a session for reading.
 func (r *Remote) connect(ctx context.Context) (*packp.AdvRefs, error) {
-	r.drop()
+	_ = r.Close()
 	up, adv, err := begin(ctx, r, r.client.NewUploadPackSession)
 	if err != nil {
 		return nil, err
