@@ -36,7 +36,7 @@ var ErrUnusable = errors.New("unusable remote")
 type Options struct {
 	URL   string       // as git has it: a URL, user@host:path, or a directory
 	Token string       // sent as the password over https and http; "": git's credential helpers are asked when the server wants one
-	Meter *meter.Meter // of the run; nil: one of its own
+	Meter *meter.Meter // of the run
 }
 
 // Dial prepares a remote; nothing is sent yet. Credentials in the URL are removed from it, and no error shows
@@ -48,9 +48,6 @@ func Dial(o Options) (*Remote, error) {
 	end, err := transport.NewEndpoint(o.URL)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", ErrUnusable, sayBadURL) // the error would show the URL
-	}
-	if o.Meter == nil {
-		o.Meter = meter.Unhurried()
 	}
 	r := &Remote{end: end, refused: map[packp.Filter]bool{}, cost: &account{ctx: o.Meter.Context(), meter: o.Meter}}
 	r.answers = &boundedTransport{cost: r.cost}

@@ -79,7 +79,7 @@ func TestUnusable(t *testing.T) {
 			var s site
 			var err error
 			if c.url != "" {
-				s, err = Dial(Options{URL: c.url})
+				s, err = Dial(Options{URL: c.url, Meter: unhurried(t)})
 			} else {
 				s, err = OpenClone(unhurried(t), c.dir)
 			}
@@ -497,6 +497,11 @@ func TestWords(t *testing.T) {
 			t.Error("somebody else moved it, and then nobody did")
 		}
 		return r[m.Branch].Reason
+	}
+	refuse := func(b plan.Branch, form string, args ...any) Refusal {
+		r := refusals{}
+		r.add(b, form, args...)
+		return r[b]
 	}
 	for got, want := range map[string]string{
 		elsewhere(m, "abcdef0123"):                                                          "it moved to abcdef0 in the meantime; not moved",

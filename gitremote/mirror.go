@@ -123,11 +123,8 @@ func openMirror(cost *account, dir string, most int64) (m *mirror, err error) {
 	if err := errors.Join(os.Chmod(dir, 0o700), m.sweep()); err != nil {
 		return nil, err
 	}
-	for _, file := range [][2]string{{"config", "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"}, {"HEAD", "ref: refs/heads/main\n"}} {
-		if _, err := os.Lstat(filepath.Join(dir, file[0])); err == nil {
-			continue
-		}
-		if err := m.write(".", file[0], file[1]); err != nil {
+	if _, err := os.Lstat(m.at("HEAD")); err != nil { // which makes it a repository
+		if err := m.write(".", "HEAD", "ref: refs/heads/main\n"); err != nil {
 			return nil, err
 		}
 	}
@@ -145,12 +142,8 @@ func (m *mirror) sweep() error {
 		for _, e := range found {
 			path := filepath.Join(dir, e.Name())
 			base, isPack := strings.CutSuffix(path, ".pack")
-			alone := false
-			if isPack {
-				_, err := os.Lstat(base + ".idx")
-				alone = errors.Is(err, os.ErrNotExist)
-			}
-			if alone || strings.HasPrefix(e.Name(), unfinished) {
+			_, alone := os.Lstat(base + ".idx")
+			if isPack && alone != nil || strings.HasPrefix(e.Name(), unfinished) {
 				if err := os.Remove(path); err != nil {
 					return err
 				}
@@ -186,16 +179,14 @@ func (m *mirror) add(p *pack, wants []plumbing.Hash) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, objects.Close()) }()
-	var name string
+	name := "pack-" + wants[0].String()
 	var index bytes.Buffer
-	if err := m.put("objects/pack", func(f *os.File) (string, error) {
+	if err := m.put("objects/pack", name+".pack", func(f *os.File) error {
 		w := newPackWriter(f, m.most-m.size)
-		sum, err := p.rewrite(w, objects, wants)
-		name = "pack-" + sum.String()
-		if err == nil {
-			err = w.encodeIndex(&index)
+		if err := p.rewrite(w, objects, wants); err != nil {
+			return err
 		}
-		return name + ".pack", err
+		return w.finish(&index)
 	}); err != nil {
 		return err
 	}
@@ -213,21 +204,21 @@ func (m *mirror) add(p *pack, wants []plumbing.Hash) (err error) {
 
 // write puts a file into a directory of the mirror.
 func (m *mirror) write(dir, name, text string) error {
-	return m.put(dir, func(f *os.File) (string, error) {
+	return m.put(dir, name, func(f *os.File) error {
 		_, err := f.WriteString(text)
-		return name, err
+		return err
 	})
 }
 
-// put puts a file that fill writes and names into a directory of the mirror, in the place of what stands there. Nobody reads it before it is whole
-// and on the disk.
-func (m *mirror) put(dir string, fill func(*os.File) (name string, err error)) error {
+// put puts a file that fill writes into a directory of the mirror, in the place of what stands there. Nobody reads it before it is whole and on the
+// disk.
+func (m *mirror) put(dir, name string, fill func(*os.File) error) error {
 	dir = m.at(dir)
 	f, err := os.CreateTemp(dir, unfinished)
 	if err != nil {
 		return err
 	}
-	name, err := fill(f)
+	err = fill(f)
 	if err == nil {
 		err = f.Sync()
 	}

@@ -22,7 +22,7 @@ const (
 	keptPack  = 8 << 20 // bytes of a pack that is kept in memory: the commits of some 30,000 changes
 )
 
-// pack is a pack that a server sent: in memory if it is small, else a temporary file, gone when it is closed. It is read from front to
+// pack is a pack that a server sent: in memory if it is small, else a temporary file without a name. It is read from front to
 // back, and only the objects of one kind are looked into, so that memory does not grow with it. That is what keeps a server that sends
 // whole trees with every history (one without filters, as git is by default) from costing memory.
 type pack struct {
@@ -60,23 +60,20 @@ func (p *pack) spill(kept []byte, rest io.Reader) error {
 	if err != nil {
 		return fmt.Errorf(sayNoDirectory+": %w", keptPack>>20, err)
 	}
-	// Gone from the directory at once where the system can do that, so that a kill leaves nothing behind.
-	_ = os.Remove(f.Name())
 	p.bytes, p.file = f, f
+	if err := os.Remove(f.Name()); err != nil { // from the directory alone, so that a kill leaves nothing behind
+		return err
+	}
 	p.size, err = io.Copy(f, io.MultiReader(bytes.NewReader(kept), rest))
 	return err
 }
 
-// Close removes the file, if there is one.
+// Close ends the file, if there is one.
 func (p *pack) Close() error {
 	if p.file == nil {
 		return nil
 	}
-	err := p.file.Close()
-	if gone := os.Remove(p.file.Name()); gone != nil && !errors.Is(gone, os.ErrNotExist) {
-		err = errors.Join(err, gone)
-	}
-	return err
+	return p.file.Close()
 }
 
 // reading is one pass over a pack for the objects of one kind, or of all.

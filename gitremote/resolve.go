@@ -109,28 +109,22 @@ func (r *Repo) abbreviated(name string) (*object.Commit, error) {
 // step is the ancestor that one ~N or ^N leads to; without a kind, the commit itself.
 func (r *Repo) step(c *object.Commit, kind, digits string) (*object.Commit, error) {
 	n, err := strconv.Atoi(cmp.Or(digits, "1"))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%w: it has no such ancestor", ErrNotFound)
-	case kind == "" || n == 0:
+	if kind == "" || n == 0 && err == nil {
 		return c, nil
-	case kind == "^":
-		return r.parent(c, n)
 	}
-	for range n {
-		if c, err = r.parent(c, 1); err != nil {
+	times, parent := n, 1
+	if kind == "^" {
+		times, parent = 1, n
+	}
+	for range times {
+		if err != nil || parent > len(c.ParentHashes) {
+			return nil, fmt.Errorf("%w: it has no such ancestor", ErrNotFound)
+		}
+		if c, err = r.commit(c.ParentHashes[parent-1]); err != nil {
 			return nil, err
 		}
 	}
 	return c, nil
-}
-
-// parent is the nth parent of a commit, from 1.
-func (r *Repo) parent(c *object.Commit, n int) (*object.Commit, error) {
-	if n > len(c.ParentHashes) {
-		return nil, fmt.Errorf("%w: it has no such ancestor", ErrNotFound)
-	}
-	return r.commit(c.ParentHashes[n-1])
 }
 
 // commit reads a commit.

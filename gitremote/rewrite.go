@@ -17,9 +17,8 @@ import (
 )
 
 // rewrite copies a received pack, each object whole and under the hash of its content, without files that are too large: a pack whose deltas are based
-// on what is elsewhere, which may be in known, needs no completing then. The wanted commits and their root trees must be in one of the two. It returns
-// the copy's checksum.
-func (p *pack) rewrite(out *packWriter, known *objects, wants []plumbing.Hash) (plumbing.Hash, error) {
+// on what is elsewhere, which may be in known, needs no completing then. The wanted commits and their root trees must be in one of the two.
+func (p *pack) rewrite(out *packWriter, known *objects, wants []plumbing.Hash) error {
 	trees := map[plumbing.Hash]plumbing.Hash{} // of the wanted commits that came
 	defer func() { p.cost.drop(int(out.count), 0) }()
 	came, err := p.each(plumbing.AnyObject, maxTree, known.read, func(h plumbing.Hash, kind plumbing.ObjectType, content []byte) error {
@@ -41,22 +40,22 @@ func (p *pack) rewrite(out *packWriter, known *objects, wants []plumbing.Hash) (
 		return out.add(h, kind, content)
 	})
 	if err != nil {
-		return plumbing.ZeroHash, err
+		return err
 	}
 	for _, commit := range wants {
 		tree, ok := trees[commit]
 		if !ok {
-			return plumbing.ZeroHash, fmt.Errorf("read objects: %w: commit %s", ErrIncomplete, commit)
+			return fmt.Errorf("read objects: %w: commit %s", ErrIncomplete, commit)
 		}
 		if _, ok := came[tree]; !ok {
 			if _, _, err := known.read(tree, maxTree); errors.Is(err, plumbing.ErrObjectNotFound) {
-				return plumbing.ZeroHash, fmt.Errorf("read objects: %w: tree %s of commit %s", ErrIncomplete, tree, commit)
+				return fmt.Errorf("read objects: %w: tree %s of commit %s", ErrIncomplete, tree, commit)
 			} else if err != nil {
-				return plumbing.ZeroHash, fmt.Errorf("read objects: %w", err)
+				return fmt.Errorf("read objects: %w", err)
 			}
 		}
 	}
-	return out.finish()
+	return nil
 }
 
 // packWriter writes a pack without deltas.
@@ -108,25 +107,23 @@ func (w *packWriter) add(h plumbing.Hash, kind plumbing.ObjectType, content []by
 	return nil
 }
 
-// finish writes what begins and ends the pack, and returns its checksum.
-func (w *packWriter) finish() (sum plumbing.Hash, err error) {
+// finish writes what begins and ends the pack, and its index.
+func (w *packWriter) finish(to io.Writer) error {
 	head := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), w.count)
 	if _, err := w.file.WriteAt(head, 0); err != nil {
-		return sum, err
+		return err
 	}
 	digest := sha1.New() //nolint:gosec // git's own
 	if _, err := io.Copy(digest, io.NewSectionReader(w.file, 0, w.at)); err != nil {
-		return sum, err
+		return err
 	}
-	copy(sum[:], digest.Sum(nil))
+	sum := plumbing.Hash(digest.Sum(nil))
 	if _, err := w.file.WriteAt(sum[:], w.at); err != nil {
-		return sum, err
+		return err
 	}
-	return sum, w.index.OnFooter(sum)
-}
-
-// encodeIndex writes the index of a finished pack.
-func (w *packWriter) encodeIndex(to io.Writer) error {
+	if err := w.index.OnFooter(sum); err != nil {
+		return err
+	}
 	index, err := w.index.Index()
 	if err == nil {
 		_, err = idxfile.NewEncoder(to).Encode(index)

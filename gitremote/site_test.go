@@ -107,6 +107,9 @@ var kinds = []kind{
 // dial prepares a remote for the test's time.
 func dial(t testing.TB, o Options) *Remote {
 	t.Helper()
+	if o.Meter == nil {
+		o.Meter = unhurried(t)
+	}
 	r, err := Dial(o)
 	if err != nil {
 		t.Fatal(err)

@@ -49,16 +49,13 @@ const (
 // showName is the name of a branch as people may see it.
 func showName(b plan.Branch) string { return plan.Clean(string(b)) }
 
-// refuse makes a refusal of words.
-func refuse(b plan.Branch, form string, args ...any) Refusal {
-	return Refusal{Branch: b, Reason: plan.Fit(fmt.Sprintf(form, args...))}
-}
-
 // refusals is the branches that were not moved.
 type refusals map[plan.Branch]Refusal
 
 // add puts a branch down with the reason.
-func (r refusals) add(b plan.Branch, form string, args ...any) { r[b] = refuse(b, form, args...) }
+func (r refusals) add(b plan.Branch, form string, args ...any) {
+	r[b] = Refusal{Branch: b, Reason: plan.Fit(fmt.Sprintf(form, args...))}
+}
 
 // of is the refusals among moves, in their order.
 func (r refusals) of(moves []plan.Move) (out []Refusal) {
