@@ -2,7 +2,6 @@ package gitremote
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -21,15 +20,8 @@ import (
 //
 // Where histories crossed and there are several merge bases, a path counts if it differs from any of them, and nothing is
 // paired into renames.
-func (r *Repo) Changes(base, head plan.SHA) ([]plan.File, error) {
-	files, err := r.changes(base, head)
-	if err != nil {
-		return nil, fmt.Errorf("changes %s..%s: %w", base.Short(), head.Short(), err)
-	}
-	return files, nil
-}
-
-func (r *Repo) changes(base, head plan.SHA) ([]plan.File, error) {
+func (r *Repo) Changes(base, head plan.SHA) (changed []plan.File, err error) {
+	defer wrap(&err, "changes %s..%s", base.Short(), head.Short())
 	bases, err := r.mergeBases(base, head)
 	if err != nil {
 		return nil, err

@@ -41,15 +41,8 @@ func OpenClone(m *meter.Meter, dir string) (*Clone, error) {
 func (c *Clone) Close() error { return c.repo.Close() }
 
 // Overview lists the branches, and reads the file that stands at a path of the default branch's tip.
-func (c *Clone) Overview(_ context.Context, file string) (Overview, error) {
-	overview, err := c.overview(file)
-	if err != nil {
-		return Overview{}, fmt.Errorf("read %s: %w", c.repo.dir, err)
-	}
-	return overview, nil
-}
-
-func (c *Clone) overview(file string) (Overview, error) {
+func (c *Clone) Overview(_ context.Context, file string) (overview Overview, err error) {
+	defer wrap(&err, "read %s", c.repo.dir)
 	heads, err := c.repo.heads()
 	if err != nil {
 		return Overview{}, err
@@ -72,18 +65,15 @@ func (c *Clone) overview(file string) (Overview, error) {
 	if err != nil {
 		return Overview{}, err
 	}
-	overview := Overview{Default: name, Tip: plan.SHA(tip.String()), TipAt: commit.Committer.When.UTC()}
+	overview = Overview{Default: name, Tip: plan.SHA(tip.String()), TipAt: commit.Committer.When.UTC()}
 	overview.File, overview.Data, err = c.repo.file(overview.Tip, file)
 	return overview, err
 }
 
 // Track finds how windowed branches stand to the branches that they follow, as Overview listed them.
-func (c *Clone) Track(ctx context.Context, wanted []Follower) ([]plan.WindowedBranch, map[plan.Branch]plan.Source, error) {
-	branches, sources, err := c.survey.track(ctx, wanted, c)
-	if err != nil {
-		return nil, nil, fmt.Errorf("read %s: %w", c.repo.dir, err)
-	}
-	return branches, sources, nil
+func (c *Clone) Track(ctx context.Context, wanted []Follower) (_ []plan.WindowedBranch, _ map[plan.Branch]plan.Source, err error) {
+	defer wrap(&err, "read %s", c.repo.dir)
+	return c.survey.track(ctx, wanted, c)
 }
 
 // rounds: reading from disk costs the same whatever it is for.

@@ -162,27 +162,29 @@ func try[S session](ctx context.Context, r *Remote, open func(*transport.Endpoin
 }
 
 // fault puts what went wrong with a remote, if anything did, into words that hold no secret.
-func (r *Remote) fault(doing string, err error) error {
-	if err == nil {
-		return nil
-	}
-	form := func(reason string) error { return fmt.Errorf("%s %s: %w: %s", doing, r.shown, ErrUnusable, reason) }
+func (r *Remote) fault(doing string, at *error) {
+	err, reason := *at, ""
 	var odd *packp.ErrUnexpectedData
 	switch {
+	case err == nil:
+		return
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%s %s: %w", doing, r.shown, err)
+		*at = fmt.Errorf("%s %s: %w", doing, r.shown, err)
+		return
 	case errors.Is(err, transport.ErrEmptyRemoteRepository):
-		return form(sayEmpty)
+		reason = sayEmpty
 	case errors.As(err, &odd) && strings.Contains(string(odd.Data), "object-format=sha256"):
-		return form(saySHA256)
-	case errors.Is(err, transport.ErrAuthenticationRequired) && r.creds.sent():
-		return form(sayWrongAuth)
-	case errors.Is(err, transport.ErrAuthenticationRequired):
-		return form(sayNeedsAuth)
-	case errors.Is(err, transport.ErrAuthorizationFailed):
-		return form(sayWrongAuth)
+		reason = saySHA256
+	case errors.Is(err, transport.ErrAuthenticationRequired) && !r.creds.sent():
+		reason = sayNeedsAuth
+	case errors.Is(err, transport.ErrAuthenticationRequired), errors.Is(err, transport.ErrAuthorizationFailed):
+		reason = sayWrongAuth
 	case errors.Is(err, transport.ErrRepositoryNotFound):
-		return form(sayNotFound)
+		reason = sayNotFound
+	}
+	if reason != "" {
+		*at = fmt.Errorf("%s %s: %w: %s", doing, r.shown, ErrUnusable, reason)
+		return
 	}
 	cause := err
 	var request *url.Error
@@ -193,7 +195,7 @@ func (r *Remote) fault(doing string, err error) error {
 	if bound := (*meter.Error)(nil); !errors.Is(err, ErrTooLarge) && !errors.As(err, &bound) { // whose words are ours, to their end
 		text = plan.Fit(text)
 	}
-	return &faultError{text: fmt.Sprintf("%s %s: %s", doing, r.shown, text), err: err}
+	*at = &faultError{text: fmt.Sprintf("%s %s: %s", doing, r.shown, text), err: err}
 }
 
 // faultError shows somebody's error with nothing secret in it.

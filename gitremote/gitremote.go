@@ -87,10 +87,11 @@ type Repo struct {
 
 // Open opens the clone that dir is in: the directory itself or the nearest one above it that is a repository, as git does.
 // What reads it is charged to a run, and ends with an error once that does.
-func Open(m *meter.Meter, dir string) (*Repo, error) {
+func Open(m *meter.Meter, dir string) (_ *Repo, err error) {
+	defer wrap(&err, "open %s", dir)
 	at, err := locate(dir)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", dir, err)
+		return nil, err
 	}
 	cost := &account{ctx: m.Context(), meter: m}
 	fs := billy.Filesystem(fence{osfs.New(at.git), cost})
@@ -106,10 +107,14 @@ func Open(m *meter.Meter, dir string) (*Repo, error) {
 	if r.objects, err = openObjects(cost, filepath.Join(at.common, "objects")); err == nil {
 		err = r.read()
 	}
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", dir, err)
+	return r, err
+}
+
+// wrap says what was done when an error came up, if one did.
+func wrap(err *error, doing string, args ...any) {
+	if *err != nil {
+		*err = fmt.Errorf("%s: %w", fmt.Sprintf(doing, args...), *err)
 	}
-	return r, nil
 }
 
 // read reads the repository's own settings.
@@ -221,14 +226,12 @@ func (r *Repo) File(sha plan.SHA, name string) (data []byte, ok bool, err error)
 
 // file is that with the blob's name; nil: nothing stands there.
 func (r *Repo) file(sha plan.SHA, name string) (blob plan.SHA, data []byte, err error) {
+	defer wrap(&err, "file %q at %s", name, sha.Short())
 	root, err := r.root(sha)
-	if err == nil {
-		blob, data, err = r.fileAt(root, name)
-	}
 	if err != nil {
-		err = fmt.Errorf("file %q at %s: %w", name, sha.Short(), err)
+		return "", nil, err
 	}
-	return blob, data, err
+	return r.fileAt(root, name)
 }
 
 // root is the tree of a commit.
@@ -245,12 +248,10 @@ func (r *Repo) root(sha plan.SHA) (plumbing.Hash, error) {
 }
 
 // Tree is the files of a commit.
-func (r *Repo) Tree(sha plan.SHA) (*Tree, error) {
+func (r *Repo) Tree(sha plan.SHA) (_ *Tree, err error) {
+	defer wrap(&err, "tree of %s", sha.Short())
 	root, err := r.root(sha)
-	if err != nil {
-		return nil, fmt.Errorf("tree of %s: %w", sha.Short(), err)
-	}
-	return r.tree(root), nil
+	return r.tree(root), err
 }
 
 // content is an object of one kind; what has another one is missing. More than limit bytes are ErrTooLarge.

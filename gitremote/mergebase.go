@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"container/heap"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -60,13 +59,11 @@ func (r *Repo) mergeBases(a, b plan.SHA) ([]plumbing.Hash, error) {
 }
 
 // Base is the merge base of two commits, and base itself where histories crossed and there are several.
-func (r *Repo) Base(base, head plan.SHA) (plan.SHA, error) {
+func (r *Repo) Base(base, head plan.SHA) (_ plan.SHA, err error) {
+	defer wrap(&err, "merge base of %s and %s", base.Short(), head.Short())
 	found, err := r.mergeBases(base, head)
-	if err != nil {
-		return "", fmt.Errorf("merge base of %s and %s: %w", base.Short(), head.Short(), err)
-	}
-	if len(found) != 1 {
-		return base, nil
+	if err != nil || len(found) != 1 {
+		return base, err
 	}
 	return plan.SHA(found[0].String()), nil
 }

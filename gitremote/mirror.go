@@ -34,11 +34,11 @@ var errFull = errors.New("the mirror is full")
 // At most most bytes are kept. Where more would be, or what is there cannot be read, the mirror begins anew with these commits alone; where they alone are more, the mirror
 // is removed, and the error is ErrTooLarge. A commit that came without its tree is ErrIncomplete. After any other error, and wherever
 // the process ended, the mirror has what it had before, or nothing if it began anew. A mirror has one caller at a time, and nobody reads it meanwhile.
-func (r *Remote) Mirror(ctx context.Context, dir string, most int64, wants ...plan.SHA) error {
+func (r *Remote) Mirror(ctx context.Context, dir string, most int64, wants ...plan.SHA) (err error) {
+	defer r.fault("mirror", &err)
 	r.cost.ctx = ctx
 	all := make([]plumbing.Hash, len(wants))
 	for i, sha := range wants {
-		var err error
 		if all[i], err = hash(sha); err != nil {
 			return err
 		}
@@ -46,10 +46,10 @@ func (r *Remote) Mirror(ctx context.Context, dir string, most int64, wants ...pl
 	plumbing.HashesSort(all)
 	m, err := openMirror(r.cost, dir, most)
 	r.cost.room = dir // an image of nothing but the binary has no directory for temporary files
-	if err == nil {
-		err = r.update(ctx, m, slices.Compact(all))
+	if err != nil {
+		return err
 	}
-	return r.fault("mirror", err)
+	return r.update(ctx, m, slices.Compact(all))
 }
 
 // update fetches what is missing.

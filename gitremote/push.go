@@ -41,18 +41,15 @@ func (p Push) late(m plan.Move) bool { return !m.Before.IsZero() && !p.Now().Bef
 //
 // An error means that nothing is known of what was moved; else every move is either done or refused. A branch that somebody
 // else moved to the same commit counts as moved.
-func (r *Remote) Move(ctx context.Context, p Push) ([]Refusal, error) {
+//
+// All are pushed at once. A server may decline a push as a whole for one branch in it (a pre-receive hook does): then halves
+// are pushed, and theirs, until the branch is alone with its refusal.
+func (r *Remote) Move(ctx context.Context, p Push) (_ []Refusal, err error) {
 	if len(p.Moves) == 0 {
 		return nil, nil
 	}
+	defer r.fault("move branches of", &err)
 	r.cost.ctx = ctx
-	refused, err := r.move(ctx, p)
-	return refused, r.fault("move branches of", err)
-}
-
-// move pushes all at once. A server may decline a push as a whole for one branch in it (a pre-receive hook does): then halves
-// are pushed, and theirs, until the branch is alone with its refusal.
-func (r *Remote) move(ctx context.Context, p Push) ([]Refusal, error) {
 	refused := refusals{}
 	groups := [][]plan.Move{p.Moves}
 	for pushes := 1; len(groups) > 0; pushes++ {

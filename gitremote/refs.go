@@ -34,30 +34,25 @@ const (
 // `git update-ref` writes them, so that git and sluice may run at once. It runs in a git directory of our own, which leads to the
 // clone's refs and logs and to nothing else of it: no config or hook of the clone is seen, and of its objects only the commits
 // that were read here. Where a link or what is no file stands on the way to a ref or its log, nothing is written.
-func (c *Clone) Move(ctx context.Context, p Push) ([]Refusal, error) {
-	refused := refusals{}
-	if err := c.move(ctx, p, refused); err != nil {
-		return nil, fmt.Errorf("move branches of %s: %w", c.repo.dir, err)
-	}
-	return refused.of(p.Moves), nil
-}
-
-func (c *Clone) move(ctx context.Context, p Push, refused refusals) error {
+func (c *Clone) Move(ctx context.Context, p Push) (_ []Refusal, err error) {
+	defer wrap(&err, "move branches of %s", c.repo.dir)
 	busy, err := c.busy()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	dir, err := c.outside(p.Now())
 	if err != nil {
-		return err
+		return nil, err
 	}
+	refused := refusals{}
 	var fit []plan.Move
 	for _, m := range p.Moves {
 		if c.fits(m, busy, dir, refused) {
 			fit = append(fit, m)
 		}
 	}
-	return errors.Join(c.write(ctx, dir, p, fit, refused), os.RemoveAll(dir))
+	err = errors.Join(c.write(ctx, dir, p, fit, refused), os.RemoveAll(dir))
+	return refused.of(p.Moves), err
 }
 
 // outside makes the git directory that git is run in.

@@ -39,13 +39,9 @@ type Remote struct {
 }
 
 // Overview lists the branches, and reads the file that stands at a path of the default branch's tip.
-func (r *Remote) Overview(ctx context.Context, file string) (Overview, error) {
+func (r *Remote) Overview(ctx context.Context, file string) (_ Overview, err error) {
+	defer r.fault("read", &err)
 	r.cost.ctx = ctx
-	overview, err := r.overview(ctx, file)
-	return overview, r.fault("read", err)
-}
-
-func (r *Remote) overview(ctx context.Context, file string) (Overview, error) {
 	adv, err := r.connect(ctx)
 	if err != nil {
 		return Overview{}, err
@@ -132,10 +128,10 @@ func (p *pack) readFile(commit plumbing.Hash, name string) (c *object.Commit, bl
 }
 
 // Track finds how windowed branches stand to the branches that they follow, as Overview listed them.
-func (r *Remote) Track(ctx context.Context, wanted []Follower) ([]plan.WindowedBranch, map[plan.Branch]plan.Source, error) {
+func (r *Remote) Track(ctx context.Context, wanted []Follower) (_ []plan.WindowedBranch, _ map[plan.Branch]plan.Source, err error) {
+	defer r.fault("read", &err)
 	r.cost.ctx = ctx
-	branches, sources, err := r.survey.track(ctx, wanted, r)
-	return branches, sources, r.fault("read", err)
+	return r.survey.track(ctx, wanted, r)
 }
 
 // rounds: each one that costs whole trees is to be the last, so all of a line is read at once.

@@ -18,7 +18,8 @@ import (
 // Resolve is the commit that a revision names: a full or abbreviated SHA, HEAD, a branch, a tag, a remote's branch or a
 // full ref, with any of ~N, ^N and ^{commit} after it. Where a name is ambiguous, refs win over abbreviated SHAs and tags
 // over branches, as in git. What git's other forms (reflogs, searches) name is ErrNotFound.
-func (r *Repo) Resolve(rev string) (plan.SHA, error) {
+func (r *Repo) Resolve(rev string) (_ plan.SHA, err error) {
+	defer wrap(&err, "resolve %s", strconv.Quote(rev))
 	base, steps := rev, ""
 	if i := strings.IndexAny(rev, "~^"); i >= 0 {
 		base, steps = rev[:i], rev[i:]
@@ -27,14 +28,13 @@ func (r *Repo) Resolve(rev string) (plan.SHA, error) {
 	for err == nil && steps != "" {
 		form := stepForm.FindStringSubmatch(steps)
 		if form == nil {
-			err = fmt.Errorf("%w: %s is not understood", ErrNotFound, strconv.Quote(steps))
-			break
+			return "", fmt.Errorf("%w: %s is not understood", ErrNotFound, strconv.Quote(steps))
 		}
 		steps = steps[len(form[0]):]
 		c, err = r.step(c, form[1], form[2])
 	}
 	if err != nil {
-		return "", fmt.Errorf("resolve %s: %w", strconv.Quote(rev), err)
+		return "", err
 	}
 	return plan.SHA(c.Hash.String()), nil
 }
