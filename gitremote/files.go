@@ -22,17 +22,18 @@ const (
 	wholeFile = 64 << 20 // bytes of one that may be long: shallow, packed-refs of a million branches
 )
 
-// openRegular opens a file of a clone if it is one, of at most limit bytes. A device or a pipe in its place, which a symbolic link
-// in what somebody sent can lead to, would have no end.
-func openRegular(path string, limit int64) (*os.File, error) {
+// openRegular opens a file of a clone if it is one, of at most limit bytes, and returns how many it has. A device or a pipe in its place, which a
+// symbolic link in what somebody sent can lead to, would have no end.
+func openRegular(path string, limit int64) (*os.File, int64, error) {
 	info, err := os.Stat(path)
+	if err == nil {
+		err = fit(path, info, limit)
+	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	if err := fit(path, info, limit); err != nil {
-		return nil, err
-	}
-	return os.Open(path)
+	f, err := os.Open(path)
+	return f, info.Size(), err
 }
 
 // fit refuses what is no file, or a larger one.
@@ -48,7 +49,7 @@ func fit(path string, info os.FileInfo, limit int64) error {
 
 // readSmall is the text of one of git's own small files.
 func readSmall(path string) (string, error) {
-	f, err := openRegular(path, smallFile)
+	f, _, err := openRegular(path, smallFile)
 	if err != nil {
 		return "", err
 	}
@@ -59,7 +60,7 @@ func readSmall(path string) (string, error) {
 
 // readShallow is the commits of a repository whose parents are not there, in the order of its list.
 func readShallow(cost *account, git string) (found []plumbing.Hash, err error) {
-	f, err := openRegular(filepath.Join(git, "shallow"), wholeFile)
+	f, _, err := openRegular(filepath.Join(git, "shallow"), wholeFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

@@ -32,36 +32,24 @@ type index struct {
 
 // openIndex opens a pack's index, whose size must match its numbers.
 func openIndex(path string) (*index, error) {
-	f, err := openRegular(path, math.MaxInt64)
+	f, size, err := openRegular(path, math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}
-	x := &index{file: f}
-	if err := x.head(); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return x, nil
-}
-
-// head reads and checks how many names there are.
-func (x *index) head() error {
 	var raw [indexHead]byte
-	if _, err := io.ReadFull(x.file, raw[:]); err != nil {
-		return err
-	}
-	info, err := x.file.Stat()
-	if err != nil {
-		return err
-	}
-	ok := string(raw[:8]) == "\xfftOc\x00\x00\x00\x02"
+	_, err = io.ReadFull(f, raw[:])
+	x, ok := &index{file: f}, string(raw[:8]) == "\xfftOc\x00\x00\x00\x02"
 	for i := range 256 {
 		x.total[i+1] = int64(binary.BigEndian.Uint32(raw[8+4*i:]))
 		ok = ok && x.total[i] <= x.total[i+1]
 	}
-	if !ok || info.Size() < indexHead+x.total[256]*(nameSize+crcSize+placeSize)+2*nameSize {
-		return idxfile.ErrMalformedIdxFile
+	if err == nil && (!ok || size < indexHead+x.total[256]*(nameSize+crcSize+placeSize)+2*nameSize) {
+		err = idxfile.ErrMalformedIdxFile
 	}
-	return nil
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return x, nil
 }
 
 // some is how many names are read at once.

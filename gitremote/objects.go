@@ -126,7 +126,7 @@ func (o *objects) loose(h plumbing.Hash, limit int64) (content []byte, kind plum
 		if err := o.cost.take(meter.Steps, 1, dir); err != nil {
 			return nil, plumbing.InvalidObject, err
 		}
-		f, err := openRegular(filepath.Join(dir, name[:2], name[2:]), math.MaxInt64)
+		f, _, err := openRegular(filepath.Join(dir, name[:2], name[2:]), math.MaxInt64)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
@@ -229,16 +229,14 @@ func (o *objects) openPack(base string) error {
 	if err != nil {
 		return fmt.Errorf("read %s.idx: %w", filepath.Base(base), err)
 	}
-	pack, err := openRegular(base+".pack", 1<<packShift)
+	pack, size, err := openRegular(base+".pack", 1<<packShift)
 	if err != nil {
 		if err = errors.Join(err, index.file.Close()); errors.Is(err, os.ErrNotExist) {
 			return nil
 		}
 		return err
 	}
-	if info, err := pack.Stat(); err == nil {
-		o.cost.received(info.Size())
-	}
+	o.cost.received(size)
 	d := &deltas{scan: packfile.NewScanner(pack), find: index.find, cost: o.cost, place: base + ".pack", cache: o.cache, shift: int64(len(o.packs)) << packShift}
 	o.packs = append(o.packs, &diskPack{pack, index, d})
 	return nil

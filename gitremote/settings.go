@@ -27,7 +27,7 @@ type settings struct {
 // readSettings reads a config; one that does not exist says nothing.
 func readSettings(cost *account, file string) (settings, error) {
 	s := settings{insteadOf: map[string]string{}}
-	f, err := openRegular(file, math.MaxInt64)
+	f, n, err := openRegular(file, math.MaxInt64)
 	if errors.Is(err, os.ErrNotExist) {
 		return s, nil
 	}
@@ -35,16 +35,12 @@ func readSettings(cost *account, file string) (settings, error) {
 		return s, err
 	}
 	defer f.Close() //nolint:errcheck // only read
-	info, err := f.Stat()
-	if err != nil {
-		return s, err
-	}
-	size := lineBytes * int(min(info.Size(), math.MaxInt32))
+	size := lineBytes * int(min(n, math.MaxInt32))
 	if err := cost.hold(0, size, "config"); err != nil {
 		return s, err
 	}
 	defer cost.drop(0, size)
-	return s, gcfg.ReadWithCallback(io.LimitReader(f, info.Size()), func(section, of, key, value string, _ bool) error {
+	return s, gcfg.ReadWithCallback(io.LimitReader(f, n), func(section, of, key, value string, _ bool) error {
 		if err := cost.take(meter.Steps, 1, "config"); err != nil {
 			return err
 		}
