@@ -27,11 +27,11 @@ type State struct {
 func (r *Repo) Merged(tip, before, head plan.SHA) ([]State, error) {
 	var roots [3]object.TreeEntry
 	for i, sha := range []plan.SHA{tip, before, head} {
-		root, err := r.root(sha)
+		files, err := r.Tree(sha)
 		if err != nil {
-			return nil, fmt.Errorf("tree of %s: %w", sha.Short(), err)
+			return nil, err
 		}
-		roots[i] = directory(root)
+		roots[i] = directory(files.root)
 	}
 	with, err := r.merge(roots, "")
 	var changed map[string]change

@@ -38,7 +38,7 @@ func (t *trees) listing(h plumbing.Hash, below string) ([]object.TreeEntry, erro
 	}
 	content, err := t.get(plumbing.TreeObject, h, maxTree)
 	if err == nil {
-		err = t.cost.hold(entriesOf(content), len(content), below)
+		err = t.cost.hold(1+bytes.Count(content, []byte{0}), len(content), below) // each entry has one, and some hashes
 	}
 	if err != nil {
 		return nil, err
@@ -56,18 +56,6 @@ func (t *trees) listing(h plumbing.Hash, below string) ([]object.TreeEntry, erro
 	}
 	t.listings[h] = found
 	return found, nil
-}
-
-// entriesOf is how many entries a directory has, and one for itself.
-func entriesOf(content []byte) int {
-	n := 1
-	for i := 0; i >= 0 && len(content) > i+nameSize; n++ {
-		content = content[i:]
-		if i = bytes.IndexByte(content, 0); i >= 0 {
-			i += 1 + nameSize
-		}
-	}
-	return n
 }
 
 // directory is a tree as an entry.
