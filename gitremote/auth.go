@@ -97,20 +97,15 @@ func (c *credentials) ask(ctx context.Context, end *transport.Endpoint) error {
 		c.helped = &githttp.BasicAuth{Username: c.user}
 		return nil
 	}
-	found := &githttp.BasicAuth{}
+	found := map[string]string{}
 	for line := range strings.Lines(answer) {
 		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
-		switch key {
-		case "username":
-			found.Username = value
-		case "password":
-			found.Password = value
-		}
+		found[key] = value
 	}
-	if found.Password == "" {
+	if found["password"] == "" {
 		return errNoHelper
 	}
-	c.helped = found
+	c.helped = &githttp.BasicAuth{Username: found["username"], Password: found["password"]}
 	return nil
 }
 

@@ -66,7 +66,8 @@ func (c *Clone) Overview(_ context.Context, file string) (overview Overview, err
 		return Overview{}, err
 	}
 	overview = Overview{Default: name, Tip: plan.SHA(tip.String()), TipAt: commit.Committer.When.UTC()}
-	overview.File, overview.Data, err = c.repo.file(overview.Tip, file)
+	overview.File, overview.Data, err = c.repo.fileAt(commit.TreeHash, file)
+	wrap(&err, "file %q at %s", file, overview.Tip.Short())
 	return overview, err
 }
 

@@ -224,9 +224,9 @@ func (b *boundedTransport) overHTTP() {
 }
 
 // begin bounds an answer that begins.
-func (b *boundedTransport) begin(body io.ReadCloser, limit int64) io.ReadCloser {
+func (b *boundedTransport) begin(body io.ReadCloser) io.ReadCloser {
 	b.last.forget()
-	b.last = &limitedBody{ReadCloser: body, left: limit, quiet: limit == maxRefusal, cost: b.cost}
+	b.last = &limitedBody{ReadCloser: body, left: maxListing, cost: b.cost}
 	return b.last
 }
 
@@ -238,12 +238,12 @@ func (b *boundedTransport) packFollows() { b.last.left, b.last.pack = maxReceive
 func (b *boundedTransport) bound(session any) error {
 	if s := reflect.Indirect(reflect.ValueOf(session)); s.Kind() == reflect.Struct {
 		if out := s.FieldByName("Stdout"); out.IsValid() && out.CanSet() {
-			switch from := out.Interface().(type) {
-			case io.ReadCloser:
-				out.Set(reflect.ValueOf(b.begin(from, maxListing)))
-				return nil
-			case io.Reader:
-				out.Set(reflect.ValueOf(b.begin(io.NopCloser(from), maxListing)))
+			if from, ok := out.Interface().(io.Reader); ok {
+				body, ok := from.(io.ReadCloser)
+				if !ok {
+					body = io.NopCloser(from)
+				}
+				out.Set(reflect.ValueOf(b.begin(body)))
 				return nil
 			}
 		}
@@ -256,19 +256,20 @@ func (b *boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 	if err != nil {
 		return nil, err
 	}
-	limit := int64(maxListing)
-	if res.StatusCode < 200 || res.StatusCode > 299 {
-		limit = maxRefusal
+	if res.StatusCode < 200 || res.StatusCode > 299 { // of an error the beginning is enough
+		res.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(res.Body, maxRefusal), res.Body}
 	}
-	res.Body = b.begin(res.Body, limit)
+	res.Body = b.begin(res.Body)
 	return res, nil
 }
 
-// limitedBody is an answer's body that may not go on for ever. Of an error the beginning is enough.
+// limitedBody is an answer's body that may not go on for ever.
 type limitedBody struct {
 	io.ReadCloser
 	left  int64
-	quiet bool
 	cost  *account
 	bytes int  // of what stands before a pack, of which go-git keeps each line
 	pack  bool // what follows is one
@@ -283,9 +284,6 @@ func (l *limitedBody) forget() {
 
 func (l *limitedBody) Read(p []byte) (int, error) {
 	if l.left <= 0 {
-		if l.quiet {
-			return 0, io.EOF
-		}
 		return 0, fmt.Errorf("%w: "+sayAnswer, ErrTooLarge, maxListing>>20)
 	}
 	if int64(len(p)) > l.left {

@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -308,8 +307,19 @@ func TestSSHNeedsAgent(t *testing.T) {
 }
 
 func TestBoundedAnswers(t *testing.T) {
-	endless := iotest.DataErrReader(strings.NewReader(strings.Repeat("x", 100)))
-	if data, err := io.ReadAll(&limitedBody{ReadCloser: io.NopCloser(endless), left: 10, quiet: true, cost: paid(t)}); err != nil || len(data) != 10 {
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		_, _ = w.Write(make([]byte, 2*maxRefusal))
+	}))
+	defer refusing.Close()
+	over := &boundedTransport{cost: paid(t)}
+	over.overHTTP()
+	res, err := (&http.Client{Transport: over}).Get(refusing.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close() //nolint:errcheck // only read
+	if data, err := io.ReadAll(res.Body); err != nil || len(data) != maxRefusal {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
 	if data, err := io.ReadAll(&limitedBody{ReadCloser: io.NopCloser(strings.NewReader(strings.Repeat("x", 100))), left: 10, cost: paid(t)}); !errors.Is(err, ErrTooLarge) || len(data) != 10 {

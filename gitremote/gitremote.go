@@ -220,18 +220,12 @@ func isGitDir(dir string) bool {
 // File is the content of one file at a commit; ok is false where nothing stands at that path. A directory, symbolic link
 // or submodule is ErrNotAFile, more than MaxFile bytes is ErrTooLarge.
 func (r *Repo) File(sha plan.SHA, name string) (data []byte, ok bool, err error) {
-	_, data, err = r.file(sha, name)
-	return data, data != nil, err
-}
-
-// file is that with the blob's name; nil: nothing stands there.
-func (r *Repo) file(sha plan.SHA, name string) (blob plan.SHA, data []byte, err error) {
 	defer wrap(&err, "file %q at %s", name, sha.Short())
 	root, err := r.root(sha)
-	if err != nil {
-		return "", nil, err
+	if err == nil {
+		_, data, err = r.fileAt(root, name)
 	}
-	return r.fileAt(root, name)
+	return data, data != nil, err
 }
 
 // root is the tree of a commit.

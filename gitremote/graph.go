@@ -23,6 +23,13 @@ const (
 	walkStep    = 1 << 12 // commits that are visited before the run is charged for them
 )
 
+// Commits that are read before it is asked whether they are enough: so many at first, then growth times as many.
+const (
+	fewCommits  = 64
+	growth      = 2
+	manyCommits = 1_000_000 // from where on all are read
+)
+
 // graph is what is known of a history: commits and their parents, each under the hash of its own content. A commit that is
 // only known as somebody's parent is there too, unread: what lies behind it is not known.
 //
@@ -76,8 +83,8 @@ func (g *graph) add(c *object.Commit) error {
 		subject = ""
 	}
 	subject = subject[:min(len(subject), maxWords)]
-	bytes := edgeSize*len(c.ParentHashes) + len(subject)
-	if err := g.cost.hold(1+len(c.ParentHashes), bytes, "the history"); err != nil {
+	size := edgeSize*len(c.ParentHashes) + len(subject)
+	if err := g.cost.hold(1+len(c.ParentHashes), size, "the history"); err != nil {
 		return err
 	}
 	most := len(g.nodes) + 1 + len(c.ParentHashes)
@@ -90,7 +97,7 @@ func (g *graph) add(c *object.Commit) error {
 	if subject != "" {
 		g.words[i] = strings.Clone(subject) // the message is not kept
 	}
-	g.held += bytes
+	g.held += size
 	g.cost.drop(most-len(g.nodes), 0)
 	return nil
 }
@@ -137,10 +144,10 @@ type source struct {
 // follow looks at a source as the graph knows it now.
 func (g *graph) follow(tip plumbing.Hash) *source {
 	s := &source{graph: g, first: make([]int32, len(g.nodes))}
-	s.tip, s.known = g.index[tip]
-	if s.known = s.known && g.nodes[s.tip].read; !s.known {
+	if s.known = g.has(tip); !s.known {
 		return s
 	}
+	s.tip = g.index[tip]
 	s.line, s.whole = g.line(tip)
 	for k := len(s.line) - 1; k >= 0; k-- {
 		g.spread(s.line[k], func(i int32) bool {
@@ -233,13 +240,6 @@ func (s *source) commits() []plan.Commit {
 	}
 	return out
 }
-
-// Commits that are read before it is asked whether they are enough: so many at first, then growth times as many.
-const (
-	fewCommits  = 64
-	growth      = 2
-	manyCommits = 1_000_000 // from where on all are read
-)
 
 // mergeBases is the best common ancestors of two commits, sorted: one as a rule, several where histories crossed. None at all is
 // ErrUnrelated.

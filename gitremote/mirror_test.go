@@ -231,7 +231,7 @@ func TestMirrorLarge(t *testing.T) {
 		if err := mirrorTo(t, s, dir, ample, first); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := open(t, dir).file(first, "large"); !errors.Is(err, ErrIncomplete) {
+		if _, _, err := open(t, dir).File(first, "large"); !errors.Is(err, ErrIncomplete) {
 			t.Errorf("the large file: %v", err)
 		}
 		if err := mirrorTo(t, s, dir, ample, second); err != nil {

@@ -36,13 +36,10 @@ type pack struct {
 func spool(cost *account, from io.Reader) (*pack, error) {
 	left := maxReceived - cost.packs
 	from = io.LimitReader(from, left+1)
-	var kept bytes.Buffer
-	n, err := io.CopyN(&kept, from, keptPack)
-	p := &pack{bytes: bytes.NewReader(kept.Bytes()), size: n, cost: cost}
-	if err == nil {
-		err = p.spill(kept.Bytes(), from)
-	} else if errors.Is(err, io.EOF) {
-		err = nil
+	kept, err := io.ReadAll(io.LimitReader(from, keptPack))
+	p := &pack{bytes: bytes.NewReader(kept), size: int64(len(kept)), cost: cost}
+	if err == nil && p.size == keptPack {
+		err = p.spill(kept, from)
 	}
 	cost.received(p.size)
 	if err == nil && p.size > left {

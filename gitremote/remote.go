@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
@@ -105,26 +106,24 @@ func (r *Remote) readTip(ctx context.Context, name plan.Branch, file string) (ov
 	if err := p.commits(r.survey.graph); err != nil {
 		return Overview{}, err
 	}
-	c, blob, data, err := p.readFile(tip, file)
-	if err != nil {
-		return Overview{}, fmt.Errorf("file %q at %s: %w", file, overview.Tip.Short(), err)
-	}
-	overview.TipAt, overview.File, overview.Data = c.Committer.When.UTC(), blob, data
-	return overview, nil
+	overview.TipAt, overview.File, overview.Data, err = p.readFile(tip, file)
+	wrap(&err, "file %q at %s", file, overview.Tip.Short())
+	return overview, err
 }
 
-// readFile reads a commit and a file of its tree; nil: there is none.
-func (p *pack) readFile(commit plumbing.Hash, name string) (c *object.Commit, blob plan.SHA, data []byte, err error) {
+// readFile reads when a commit was made and a file of its tree; nil: there is none.
+func (p *pack) readFile(commit plumbing.Hash, name string) (at time.Time, blob plan.SHA, data []byte, err error) {
 	content, err := p.find(plumbing.CommitObject, commit, maxCommit)
-	if err == nil {
-		c, err = decodeCommit(content)
-	}
 	if err != nil {
-		return nil, "", nil, err
+		return at, "", nil, err
+	}
+	c, err := decodeCommit(content)
+	if err != nil {
+		return at, "", nil, err
 	}
 	t := trees{p.cost, p.find, map[plumbing.Hash][]object.TreeEntry{}}
 	blob, data, err = t.fileAt(c.TreeHash, name)
-	return c, blob, data, err
+	return c.Committer.When.UTC(), blob, data, err
 }
 
 // Track finds how windowed branches stand to the branches that they follow, as Overview listed them.
