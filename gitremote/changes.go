@@ -51,11 +51,21 @@ func (r *Repo) Changes(base, head plan.SHA) (changed []plan.File, err error) {
 		return nil, err
 	}
 	names := slices.Sorted(maps.Keys(all))
-	old := map[string]string{} // new name → old name
+	var old map[string]string // new name → old name
+	var gone map[string]bool
 	if len(bases) == 1 {
-		old = moves(r.cost, all, names)
+		old, gone = moves(r.cost, all, names)
 	}
-	return files(all, names, old), r.cost.meter.Err()
+	changed = make([]plan.File, 0, len(all))
+	for _, name := range names {
+		switch was, moved := old[name]; {
+		case moved:
+			changed = append(changed, plan.File{Path: name, Old: was, Kind: plan.Renamed})
+		case !gone[name]:
+			changed = append(changed, plan.File{Path: name, Kind: all[name].kind()})
+		}
+	}
+	return changed, r.cost.meter.Err()
 }
 
 // change is what stood at a path and what stands there now, one of them at least a leaf.
@@ -139,30 +149,12 @@ type folder struct {
 	below   string // the path, with a slash
 }
 
-// files is changes as rows, sorted by path. What moved has a row for both of its names.
-func files(all map[string]change, names []string, old map[string]string) []plan.File {
-	gone := map[string]bool{}
-	for _, name := range old {
-		gone[name] = true
-	}
-	out := make([]plan.File, 0, len(all))
-	for _, name := range names {
-		switch was, moved := old[name]; {
-		case moved:
-			out = append(out, plan.File{Path: name, Old: was, Kind: plan.Renamed})
-		case !gone[name]:
-			out = append(out, plan.File{Path: name, Kind: all[name].kind()})
-		}
-	}
-	return out
-}
-
 // moves pairs added paths of sorted names with deleted ones of the same content: same file name first, then in order. Each is used once. A symbolic
 // link never becomes a file that way.
 //
 // go-git's DetectRenames is not used: it drops an added file that has the content of several deleted ones when no name is
 // like its own, and a path that is dropped is a path that nobody classifies. Whoever uses the pairs looks whether the run has ended meanwhile.
-func moves(cost *account, all map[string]change, names []string) map[string]string {
+func moves(cost *account, all map[string]change, names []string) (old map[string]string, gone map[string]bool) {
 	type content struct {
 		hash plumbing.Hash
 		link bool
@@ -171,30 +163,30 @@ func moves(cost *account, all map[string]change, names []string) map[string]stri
 	key := func(e object.TreeEntry, base string) content {
 		return content{e.Hash, e.Mode == filemode.Symlink, base}
 	}
-	out, used := map[string]string{}, map[string]bool{}
+	old, gone = map[string]string{}, map[string]bool{}
 	for _, base := range []func(string) string{path.Base, func(string) string { return "" }} {
 		left := map[content][]string{}
 		for _, name := range names {
 			if cost.take(meter.Steps, 0, "the changed paths") != nil {
-				return nil
+				return nil, nil
 			}
-			if c := all[name]; !isLeaf(c.is) && c.was.Mode != filemode.Submodule && !used[name] {
+			if c := all[name]; !isLeaf(c.is) && c.was.Mode != filemode.Submodule && !gone[name] {
 				k := key(c.was, base(name))
 				left[k] = append(left[k], name)
 			}
 		}
 		for _, name := range names {
 			if cost.take(meter.Steps, 0, "the changed paths") != nil {
-				return nil
+				return nil, nil
 			}
 			c := all[name]
-			if isLeaf(c.was) || c.is.Mode == filemode.Submodule || out[name] != "" {
+			if isLeaf(c.was) || c.is.Mode == filemode.Submodule || old[name] != "" {
 				continue
 			}
 			if k := key(c.is, base(name)); len(left[k]) > 0 {
-				out[name], used[left[k][0]], left[k] = left[k][0], true, left[k][1:]
+				old[name], gone[left[k][0]], left[k] = left[k][0], true, left[k][1:]
 			}
 		}
 	}
-	return out
+	return old, gone
 }

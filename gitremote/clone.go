@@ -1,6 +1,7 @@
 package gitremote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,12 +52,7 @@ func (c *Clone) Overview(_ context.Context, file string) (overview Overview, err
 		return Overview{}, errors.New(sayEmpty)
 	}
 	c.survey = survey{heads: heads, graph: newGraph(c.repo.cost)}
-	name := c.repo.DefaultBranch()
-	if name == "" {
-		if head, err := c.repo.storage.Reference(plumbing.HEAD); err == nil && head.Type() == plumbing.SymbolicReference {
-			name = plan.Branch(head.Target().Short())
-		}
-	}
+	name := cmp.Or(c.repo.DefaultBranch(), c.repo.named(plumbing.HEAD, "refs/heads/"))
 	tip, ok := c.survey.heads[name]
 	if !ok {
 		return Overview{}, errors.New(sayNoDefault)

@@ -88,6 +88,12 @@ func (a *account) names(dir string, visit func(string) error) error {
 	defer f.Close() //nolint:errcheck // only read
 	for {
 		names, err := f.Readdirnames(few)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 		for _, name := range names {
 			if err := a.take(meter.Files, 1, dir); err != nil {
 				return err
@@ -95,12 +101,6 @@ func (a *account) names(dir string, visit func(string) error) error {
 			if err := visit(name); err != nil {
 				return err
 			}
-		}
-		if err != nil {
-			if errors.Is(err, io.EOF) {
-				err = nil
-			}
-			return err
 		}
 	}
 }

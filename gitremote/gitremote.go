@@ -104,10 +104,21 @@ func Open(m *meter.Meter, dir string) (_ *Repo, err error) {
 		texts: map[plumbing.Hash][]byte{},
 	}
 	r.trees = trees{cost, r.content, map[plumbing.Hash][]object.TreeEntry{}}
-	if r.objects, err = openObjects(cost, filepath.Join(at.common, "objects")); err == nil {
-		err = r.read()
+	if r.objects, err = openObjects(cost, filepath.Join(at.common, "objects")); err != nil {
+		return nil, err
 	}
-	return r, err
+	if r.settings, err = readSettings(cost, filepath.Join(at.common, "config")); err != nil {
+		return nil, fmt.Errorf("read its config: %w", err)
+	}
+	if r.unsupported != "" {
+		return nil, fmt.Errorf("%w: %s", ErrUnsupported, r.unsupported)
+	}
+	shallow, err := readShallow(cost, at.common)
+	if err != nil {
+		return nil, fmt.Errorf("read its shallow file: %w", err)
+	}
+	r.shallow = len(shallow) > 0
+	return r, nil
 }
 
 // wrap says what was done when an error came up, if one did.
@@ -115,22 +126,6 @@ func wrap(err *error, doing string, args ...any) {
 	if *err != nil {
 		*err = fmt.Errorf("%s: %w", fmt.Sprintf(doing, args...), *err)
 	}
-}
-
-// read reads the repository's own settings.
-func (r *Repo) read() (err error) {
-	if r.settings, err = readSettings(r.cost, filepath.Join(r.at.common, "config")); err != nil {
-		return fmt.Errorf("read its config: %w", err)
-	}
-	if r.unsupported != "" {
-		return fmt.Errorf("%w: %s", ErrUnsupported, r.unsupported)
-	}
-	shallow, err := readShallow(r.cost, r.at.common)
-	if err != nil {
-		return fmt.Errorf("read its shallow file: %w", err)
-	}
-	r.shallow = len(shallow) > 0
-	return nil
 }
 
 // Close lets go of the repository's files.

@@ -247,33 +247,31 @@ func (s *source) commits() []plan.Commit {
 // go-git has a function for this. It reads all that the newer commit descends from, and ignores what goes wrong in its second
 // walk, so that it may find no merge base where a shallow clone lacks the commits that lead to it.
 func (r *Repo) mergeBases(a, b plan.SHA) ([]plumbing.Hash, error) {
-	ha, err := hash(a)
-	if err != nil {
-		return nil, err
+	var ends [2]plumbing.Hash
+	for i, sha := range []plan.SHA{a, b} {
+		var err error
+		if ends[i], err = hash(sha); err != nil {
+			return nil, err
+		}
 	}
-	hb, err := hash(b)
-	if err != nil {
-		return nil, err
-	}
-	key := [2]plumbing.Hash{ha, hb}
-	if known, ok := r.bases[key]; ok {
+	if known, ok := r.bases[ends]; ok {
 		return known, nil
 	}
 	g := newGraph(r.cost)
 	defer g.drop()
 	for n := fewCommits; ; n *= growth {
-		whole, err := r.newest([]plumbing.Hash{ha, hb}, n, g)
+		whole, err := r.newest(ends[:], n, g)
 		if err != nil {
 			return nil, err
 		}
-		found, missing := g.bases(g.at(ha), g.at(hb))
+		found, missing := g.bases(g.at(ends[0]), g.at(ends[1]))
 		switch {
 		case r.cost.meter.Err() != nil: // the walks stopped
 			return nil, r.cost.meter.Err()
 		case missing == nil && len(found) == 0:
 			return nil, ErrUnrelated
 		case missing == nil:
-			r.bases[key] = found
+			r.bases[ends] = found
 			return found, nil
 		case whole:
 			return nil, r.lacking("commit "+missing.String(), plumbing.ErrObjectNotFound)

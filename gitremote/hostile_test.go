@@ -568,11 +568,11 @@ func TestMovesEndWithTheRun(t *testing.T) {
 	all := map[string]change{"a": {was: object.TreeEntry{Mode: filemode.Regular}}, "b": {is: object.TreeEntry{Mode: filemode.Regular}}}
 	m := meter.New(t.Context(), meter.Limits{})
 	cost := &account{ctx: m.Context(), meter: m}
-	if got := moves(cost, all, []string{"a", "b"}); got["b"] != "a" {
+	if got, _ := moves(cost, all, []string{"a", "b"}); got["b"] != "a" {
 		t.Errorf("moves are %v", got)
 	}
 	m.Close()
-	if got := moves(cost, all, []string{"a", "b"}); len(got) != 0 {
+	if got, _ := moves(cost, all, []string{"a", "b"}); len(got) != 0 {
 		t.Errorf("moves of a run that ended are %v", got)
 	}
 }

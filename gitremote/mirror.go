@@ -188,7 +188,8 @@ func (m *mirror) add(p *pack, wants []plumbing.Hash) (err error) {
 	name := "pack-" + wants[0].String()
 	var index bytes.Buffer
 	if err := m.put("objects/pack", name+".pack", func(f *os.File) error {
-		w := newPackWriter(f, m.most-m.size)
+		z, _ := zlib.NewWriterLevel(nil, zlib.BestSpeed) // fails for levels that do not exist
+		w := &packWriter{file: f, z: z, at: packHead, most: m.most - m.size}
 		if err := p.rewrite(w, objects, wants); err != nil {
 			return err
 		}
@@ -296,12 +297,6 @@ type packWriter struct {
 
 // packHead is what a pack begins with: magic, version, and how many objects there are.
 const packHead = 12
-
-// newPackWriter begins a pack in an empty file.
-func newPackWriter(f *os.File, most int64) *packWriter {
-	z, _ := zlib.NewWriterLevel(nil, zlib.BestSpeed) // fails for levels that do not exist
-	return &packWriter{file: f, z: z, at: packHead, most: most}
-}
 
 // add adds an object; errFull: it would be too much.
 func (w *packWriter) add(h plumbing.Hash, kind plumbing.ObjectType, content []byte) error {

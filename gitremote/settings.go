@@ -72,29 +72,21 @@ func (s *settings) set(cost *account, section, of, key, value string) error {
 	case "url.insteadof":
 		s.insteadOf[of] = value
 		return cost.hold(1, len(of)+len(value), "config")
-	default:
-		if section == "extensions" && of == "" && key != "" {
-			s.extension(key, value)
-		}
-	}
-	return nil
-}
-
-// extension notes what would be misread.
-func (s *settings) extension(key, value string) {
-	switch key {
-	case "noop", "noop-v1", "preciousobjects", "worktreeconfig":
-	case "partialclone":
+	case "extensions.noop", "extensions.noop-v1", "extensions.preciousobjects", "extensions.worktreeconfig":
+	case "extensions.partialclone":
 		s.partial = true
-	case "objectformat":
+	case "extensions.objectformat":
 		if !strings.EqualFold(value, "sha1") {
 			s.unsupported = "objects named by " + value
 		}
-	case "refstorage":
+	case "extensions.refstorage":
 		if !strings.EqualFold(value, "files") {
 			s.unsupported = "refs kept as " + value
 		}
 	default:
-		s.unsupported = fmt.Sprintf("the extension %s", key)
+		if section == "extensions" && of == "" && key != "" {
+			s.unsupported = fmt.Sprintf("the extension %s", key)
+		}
 	}
+	return nil
 }

@@ -152,17 +152,15 @@ func (t *Tree) list(dir string) ([]object.TreeEntry, error) {
 
 // entry is the entry at a path, as fs.FS has it.
 func (t *Tree) entry(op, name string) (object.TreeEntry, error) {
-	if !fs.ValidPath(name) {
-		return object.TreeEntry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	err := fs.ErrInvalid
+	if fs.ValidPath(name) {
+		var e object.TreeEntry
+		var ok bool
+		if e, ok, err = t.find(name); ok {
+			return e, nil
+		}
 	}
-	e, ok, err := t.find(name)
-	if err == nil && !ok {
-		err = fs.ErrNotExist
-	}
-	if err != nil {
-		return e, &fs.PathError{Op: op, Path: name, Err: err}
-	}
-	return e, nil
+	return object.TreeEntry{}, &fs.PathError{Op: op, Path: name, Err: cmp.Or(err, fs.ErrNotExist)}
 }
 
 // Open implements fs.FS.
