@@ -60,9 +60,6 @@ func (c *credentials) basic() *githttp.BasicAuth {
 	return c.helped
 }
 
-// sent reports whether the server has seen credentials.
-func (c *credentials) sent() bool { return c.basic() != nil }
-
 // hide removes every secret from a text, whoever echoed it.
 func (c *credentials) hide(text string) string {
 	secrets := []string{c.token, c.password}
@@ -85,7 +82,7 @@ var errNoHelper = errors.New("no credential helper answers")
 
 // ask asks git's credential helpers, once, and never a person.
 func (c *credentials) ask(ctx context.Context, end *transport.Endpoint) error {
-	if c.sent() {
+	if c.basic() != nil { // the server has seen them
 		return errNoHelper
 	}
 	answer, err := c.helper(ctx, "fill", c.describe(end))

@@ -51,8 +51,7 @@ func (r *Repo) Changes(base, head plan.SHA) (changed []plan.File, err error) {
 		return nil, err
 	}
 	names := slices.Sorted(maps.Keys(all))
-	var old map[string]string // new name → old name
-	var gone map[string]bool
+	old, gone := map[string]string{}, map[string]bool{} // new name → old name, and the old names
 	if len(bases) == 1 {
 		old, gone = moves(r.cost, all, names)
 	}
@@ -150,10 +149,7 @@ type folder struct {
 }
 
 // moves pairs added paths of sorted names with deleted ones of the same content: same file name first, then in order. Each is used once. A symbolic
-// link never becomes a file that way.
-//
-// go-git's DetectRenames is not used: it drops an added file that has the content of several deleted ones when no name is
-// like its own, and a path that is dropped is a path that nobody classifies. Whoever uses the pairs looks whether the run has ended meanwhile.
+// link never becomes a file that way. Whoever uses the pairs looks whether the run has ended meanwhile.
 func moves(cost *account, all map[string]change, names []string) (old map[string]string, gone map[string]bool) {
 	type content struct {
 		hash plumbing.Hash

@@ -175,7 +175,7 @@ func (r *Remote) fault(doing string, at *error) {
 		reason = sayEmpty
 	case errors.As(err, &odd) && strings.Contains(string(odd.Data), "object-format=sha256"):
 		reason = saySHA256
-	case errors.Is(err, transport.ErrAuthenticationRequired) && !r.creds.sent():
+	case errors.Is(err, transport.ErrAuthenticationRequired) && r.creds.basic() == nil:
 		reason = sayNeedsAuth
 	case errors.Is(err, transport.ErrAuthenticationRequired), errors.Is(err, transport.ErrAuthorizationFailed):
 		reason = sayWrongAuth
@@ -225,13 +225,12 @@ func (b *boundedTransport) overHTTP() {
 
 // begin bounds an answer that begins.
 func (b *boundedTransport) begin(body io.ReadCloser) io.ReadCloser {
-	b.last.forget()
+	if b.last != nil { // its lines are kept no longer
+		b.cost.drop(b.last.bytes/refLine, 0)
+	}
 	b.last = &limitedBody{ReadCloser: body, left: maxListing, cost: b.cost}
 	return b.last
 }
-
-// packFollows lets the last answer be as long as a pack may be. What stands before the pack is kept in memory, so it may not.
-func (b *boundedTransport) packFollows() { b.last.left, b.last.pack = maxReceived, true }
 
 // bound bounds what a program sends, over ssh or on this machine. Of go-git's session only this field leads to it, and its type has no name elsewhere:
 // where there is no such field any more, nothing is read.
@@ -273,13 +272,6 @@ type limitedBody struct {
 	cost  *account
 	bytes int  // of what stands before a pack, of which go-git keeps each line
 	pack  bool // what follows is one
-}
-
-// forget gives back what the lines of an answer took: another one follows.
-func (l *limitedBody) forget() {
-	if l != nil {
-		l.cost.drop(l.bytes/refLine, 0)
-	}
 }
 
 func (l *limitedBody) Read(p []byte) (int, error) {

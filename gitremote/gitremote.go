@@ -1,4 +1,4 @@
-// Package gitremote is the only package that speaks git (besides the stand-in), with go-git.
+// Package gitremote is the only package that speaks git (besides the stand-in), with go-git; ADR 12 says where go-git is not enough, and why.
 //
 // A [Repo] is one clone on disk, to read: commits, files, trees, merge bases and what changed between two commits. It may have
 // a working directory, be bare, or be a linked worktree. Only what is committed counts; the working directory, the index and
@@ -103,7 +103,7 @@ func Open(m *meter.Meter, dir string) (_ *Repo, err error) {
 		diffs: map[[2]plumbing.Hash]map[string]change{}, bases: map[[2]plumbing.Hash][]plumbing.Hash{},
 		texts: map[plumbing.Hash][]byte{},
 	}
-	r.trees = trees{cost, r.content, map[plumbing.Hash][]object.TreeEntry{}}
+	r.trees = trees{cost: cost, get: r.content, listings: map[plumbing.Hash][]object.TreeEntry{}}
 	if r.objects, err = openObjects(cost, filepath.Join(at.common, "objects")); err != nil {
 		return nil, err
 	}

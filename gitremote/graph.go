@@ -243,9 +243,6 @@ func (s *source) commits() []plan.Commit {
 
 // mergeBases is the best common ancestors of two commits, sorted: one as a rule, several where histories crossed. None at all is
 // ErrUnrelated.
-//
-// go-git has a function for this. It reads all that the newer commit descends from, and ignores what goes wrong in its second
-// walk, so that it may find no merge base where a shallow clone lacks the commits that lead to it.
 func (r *Repo) mergeBases(a, b plan.SHA) ([]plumbing.Hash, error) {
 	var ends [2]plumbing.Hash
 	for i, sha := range []plan.SHA{a, b} {

@@ -79,6 +79,29 @@ func (p *packed) upon(base plumbing.Hash, kind plumbing.ObjectType, was []byte, 
 	return p.add(h, plumbing.OFSDeltaObject, p.data.Len()+12-p.at[base], delta), is
 }
 
+// before adds an object by a delta of all of it upon another one, which is named and may come later.
+func (p *packed) before(base plumbing.Hash, kind plumbing.ObjectType, was, is []byte) plumbing.Hash {
+	h := plumbing.ComputeHash(kind, is)
+	delta := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(len(was))), uint64(len(is)))
+	for rest := range slices.Chunk(is, 127) {
+		delta = append(append(delta, byte(len(rest))), rest...)
+	}
+	p.at[h] = p.data.Len() + 12
+	first, size := byte(plumbing.REFDeltaObject)<<4|byte(len(delta)&15), len(delta)>>4
+	for ; size > 0; size >>= 7 {
+		p.data.WriteByte(first | 0x80)
+		first = byte(size & 0x7f)
+	}
+	p.data.WriteByte(first)
+	p.data.Write(base[:])
+	z := stored()
+	z.Reset(&p.data)
+	if _, err := z.Write(delta); err != nil || z.Close() != nil {
+		p.t.Fatal(err)
+	}
+	return h
+}
+
 // tree adds a directory of entries.
 func (p *packed) tree(entries ...string) plumbing.Hash {
 	return p.put(plumbing.TreeObject, []byte(strings.Join(entries, "")))

@@ -20,6 +20,8 @@ const (
 	nameSize  = 20
 	crcSize   = 4
 	placeSize = 4
+
+	some = 256 // names that are read at once
 )
 
 // index finds where the objects of a pack begin. Of its file only what is asked for is read, and nothing is kept: go-git's decoder reads all of it,
@@ -51,9 +53,6 @@ func openIndex(path string) (*index, error) {
 	}
 	return x, nil
 }
-
-// some is how many names are read at once.
-const some = 256
 
 // names is those from a place on, a few.
 func (x *index) names(from, to int64) ([]byte, error) {

@@ -178,7 +178,7 @@ func (m *mirror) clear() error {
 	return errors.Join(os.RemoveAll(m.at("objects/pack")), os.Mkdir(m.at("objects/pack"), 0o700))
 }
 
-// add adds the objects of a received pack, with the wanted commits.
+// add adds the objects of a received pack, with the wanted commits, none of which is there.
 func (m *mirror) add(p *pack, wants []plumbing.Hash) (err error) {
 	objects, err := openObjects(&account{ctx: m.cost.ctx, meter: m.cost.meter}, m.at("objects"))
 	if err != nil {
@@ -200,10 +200,8 @@ func (m *mirror) add(p *pack, wants []plumbing.Hash) (err error) {
 	if err := m.write("objects/pack", name+".idx", index.String()); err != nil {
 		return err
 	}
-	commits := slices.DeleteFunc(slices.Clone(m.commits), func(h plumbing.Hash) bool { return slices.Contains(wants, h) })
-	commits = append(commits, wants...)
 	var list strings.Builder
-	for _, h := range commits {
+	for _, h := range slices.Concat(m.commits, wants) {
 		list.WriteString(h.String() + "\n")
 	}
 	return m.write(".", "shallow", list.String())

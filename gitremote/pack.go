@@ -74,9 +74,6 @@ func (p *pack) Close() error {
 }
 
 // reading is one pass over a pack for the objects of one kind, or of all.
-//
-// go-git's packfile.Parser names every object for that: of 20,000 files and 250 commits it took 0.7 s and held 25 MB, which is 0.07 s and
-// nothing here. It holds each object whole and asks no delta how much it makes, so 150 kB of deltas make what they want.
 type reading struct {
 	kind   plumbing.ObjectType // AnyObject: of all
 	limit  int64               // bytes of one object; larger ones are passed over
@@ -172,14 +169,13 @@ func (r *reading) visit(h *packfile.ObjectHeader, scan *packfile.Scanner) error 
 		return err
 	}
 	switch h.Type {
-	case plumbing.OFSDeltaObject:
+	case plumbing.OFSDeltaObject, plumbing.REFDeltaObject:
 		if _, ours := r.kinds[h.OffsetReference]; ours {
 			return r.delta(h)
-		} else if !all {
-			return nil
 		}
-		fallthrough
-	case plumbing.REFDeltaObject:
+		if !all && h.Type == plumbing.OFSDeltaObject {
+			return nil // of another kind
+		}
 		if err := r.node(); err != nil { // it may be late
 			return err
 		}

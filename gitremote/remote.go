@@ -121,7 +121,7 @@ func (p *pack) readFile(commit plumbing.Hash, name string) (at time.Time, blob p
 	if err != nil {
 		return at, "", nil, err
 	}
-	t := trees{p.cost, p.find, map[plumbing.Hash][]object.TreeEntry{}}
+	t := trees{cost: p.cost, get: p.find, listings: map[plumbing.Hash][]object.TreeEntry{}}
 	blob, data, err = t.fileAt(c.TreeHash, name)
 	return c.Committer.When.UTC(), blob, data, err
 }
@@ -190,14 +190,11 @@ func (r *Remote) receive(ctx context.Context, a ask, f packp.Filter) (p *pack, e
 	if f != "" {
 		caps = append(caps, capability.Filter)
 	}
-	if len(a.shallow) > 0 {
-		// A thin pack alone leaves the trees of shallow commits out. go-git hides from r.caps that the server makes them.
-		if err := req.Capabilities.Set(capability.ThinPack); err != nil {
-			return nil, err
-		}
+	if len(a.shallow) > 0 { // a thin pack alone leaves the trees of shallow commits out
+		caps = append(caps, capability.ThinPack)
 	}
 	for _, c := range caps {
-		if r.caps.Supports(c) {
+		if r.caps.Supports(c) || c == capability.ThinPack { // go-git hides that the server makes them
 			if err := req.Capabilities.Set(c); err != nil {
 				return nil, err
 			}
@@ -209,7 +206,8 @@ func (r *Remote) receive(ctx context.Context, a ask, f packp.Filter) (p *pack, e
 		return nil, err
 	}
 	defer func() { _ = answer.Close() }() // all was read, or the error is returned already
-	r.answers.packFollows()
+	// What stands before the pack is kept in memory, so only now the answer may be as long as a pack may be.
+	r.answers.last.left, r.answers.last.pack = maxReceived, true
 	return spool(r.cost, unwrapped(answer, req.Capabilities))
 }
 

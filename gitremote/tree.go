@@ -23,12 +23,11 @@ import (
 // millions of directories, is read and held once.
 type trees struct {
 	cost     *account
-	get      getter
 	listings map[plumbing.Hash][]object.TreeEntry // directories that were read, sorted by name
-}
 
-// getter gets an object of one kind, by its name and of at most so many bytes, wherever it stands.
-type getter func(kind plumbing.ObjectType, h plumbing.Hash, limit int64) ([]byte, error)
+	// get gets an object of one kind, by its name and of at most so many bytes.
+	get func(kind plumbing.ObjectType, h plumbing.Hash, limit int64) ([]byte, error)
+}
 
 // listing is the entries of a directory by name. Fail closed: names that would make a path mean another one, or two things at
 // once, are an error. git refuses them too, but not everything that writes trees is git.
@@ -152,15 +151,14 @@ func (t *Tree) list(dir string) ([]object.TreeEntry, error) {
 
 // entry is the entry at a path, as fs.FS has it.
 func (t *Tree) entry(op, name string) (object.TreeEntry, error) {
-	err := fs.ErrInvalid
-	if fs.ValidPath(name) {
-		var e object.TreeEntry
-		var ok bool
-		if e, ok, err = t.find(name); ok {
-			return e, nil
-		}
+	if !fs.ValidPath(name) {
+		return object.TreeEntry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
-	return object.TreeEntry{}, &fs.PathError{Op: op, Path: name, Err: cmp.Or(err, fs.ErrNotExist)}
+	e, ok, err := t.find(name)
+	if ok {
+		return e, nil
+	}
+	return e, &fs.PathError{Op: op, Path: name, Err: cmp.Or(err, fs.ErrNotExist)}
 }
 
 // Open implements fs.FS.
