@@ -80,13 +80,12 @@ func (p *packed) upon(base plumbing.Hash, kind plumbing.ObjectType, was []byte, 
 }
 
 // before adds an object by a delta of all of it upon another one, which is named and may come later.
-func (p *packed) before(base plumbing.Hash, kind plumbing.ObjectType, was, is []byte) plumbing.Hash {
-	h := plumbing.ComputeHash(kind, is)
+func (p *packed) before(base plumbing.Hash, kind plumbing.ObjectType, was, is []byte) {
 	delta := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(len(was))), uint64(len(is)))
 	for rest := range slices.Chunk(is, 127) {
 		delta = append(append(delta, byte(len(rest))), rest...)
 	}
-	p.at[h] = p.data.Len() + 12
+	p.at[plumbing.ComputeHash(kind, is)] = p.data.Len() + 12
 	first, size := byte(plumbing.REFDeltaObject)<<4|byte(len(delta)&15), len(delta)>>4
 	for ; size > 0; size >>= 7 {
 		p.data.WriteByte(first | 0x80)
@@ -99,7 +98,6 @@ func (p *packed) before(base plumbing.Hash, kind plumbing.ObjectType, was, is []
 	if _, err := z.Write(delta); err != nil || z.Close() != nil {
 		p.t.Fatal(err)
 	}
-	return h
 }
 
 // tree adds a directory of entries.
