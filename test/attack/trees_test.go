@@ -29,7 +29,7 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-var forests = flag.Int("forests", race.Or(6, 20), "how many worlds TestForests runs")
+var forests = flag.Int("forests", race.Or(3, 6), "how many worlds TestForests runs")
 
 // forest is a repository whose references decide, with a window that is closed: pull requests change its tree in every way, and git merges them.
 type forest struct {
@@ -113,6 +113,7 @@ func plant(t *testing.T, dice *rand.Rand) *forest {
 		}
 	}
 	tree["apps/c-rw/kustomization.yaml"] += "- ../base\n"
+	tree["clusters/one/more/kustomization.yaml"], tree["clusters/one/more/m.yaml"] = "resources:\n- m.yaml\n", manifest("more")
 	tree["apps/base/kustomization.yaml"], tree["apps/base/b.yaml"], tree["apps/extra/e.yaml"] = "resources:\n- b.yaml\n", manifest("base"), manifest("extra")
 	f.commit("", "main", tree)
 	return f
@@ -275,8 +276,14 @@ func (f *forest) look(tip plan.SHA) plan.Snapshot {
 
 // change changes a tree in some way, and says how.
 func (f *forest) change(tree map[string]string) string {
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(tree)), func(n string) bool { return n == config.File || strings.Contains(n, "flux-system") })
-	dirs := []string{"apps/a", "apps/b", "apps/c-rw", "apps/d-rw", "apps/base", "apps/extra", "clusters/one"}
+	often := f.dice.IntN(5) > 0 // what is windowed is held whatever else is done
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(tree)), func(n string) bool {
+		return n == config.File || strings.Contains(n, "flux-system") || often && strings.Contains(n, "-rw")
+	})
+	dirs := []string{"apps/a", "apps/b", "apps/extra", "clusters/one/more", "clusters/one/more", "clusters/one", "apps/base", "apps/c-rw", "apps/d-rw"}
+	if often {
+		dirs = dirs[:6]
+	}
 	file, dir := names[f.dice.IntN(len(names))], dirs[f.dice.IntN(len(dirs))]
 	list := dir + "/kustomization.yaml"
 	switch f.dice.IntN(9) {
@@ -287,6 +294,9 @@ func (f *forest) change(tree map[string]string) string {
 	case 2:
 		name := fmt.Sprintf("n%d.yaml", f.dice.IntN(4))
 		tree[dir+"/"+name] = manifest(fmt.Sprintf("new-%d", f.dice.IntN(100)))
+		if strings.HasPrefix(dir, "clusters/one/more") {
+			tree[dir+"/"+name] = definition(pickOf(f.dice, "e", "f-rw"), path.Base(pickOf(f.dice, dirs...)))
+		}
 		if tree[list] != "" && f.dice.IntN(2) == 0 {
 			tree[list] += "- " + name + "\n"
 		}
