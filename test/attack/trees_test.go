@@ -174,7 +174,9 @@ func (f *forest) tree(of plan.SHA) map[string]string {
 	return out
 }
 
-func (f *forest) say(format string, args ...any) { f.story = append(f.story, fmt.Sprintf(format, args...)) }
+func (f *forest) say(format string, args ...any) {
+	f.story = append(f.story, fmt.Sprintf(format, args...))
+}
 
 // step is what happens between two looks, and a look.
 func (f *forest) step() {
