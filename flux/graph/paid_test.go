@@ -32,6 +32,19 @@ func TestPaid(t *testing.T) {
 		"k/s.yaml": "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: flux-system, namespace: flux-system}\nspec: {url: https://example.org/a}\n",
 	}
 	modules := map[string]string{"k/kustomization.yaml": "resources: [gone]\n", ".gitmodules": strings.Repeat("[x]\n", 5000)}
+	var maps []string
+	for i := range 10 {
+		maps = append(maps, fmt.Sprintf("{kind: ConfigMap, name: c%d}", i))
+	}
+	variables := each(20, strings.Replace(fmt.Sprintf(entry, "ks-#", "p"), "spec: {", "spec: {postBuild: {substituteFrom: ["+strings.Join(maps, ", ")+"]}, ", 1))
+	variables["p/cm.yaml"] = "kind: ConfigMap\n"
+	for i := range 10 {
+		keys := make([]string, 100)
+		for j := range keys {
+			keys[j] = fmt.Sprintf("k%d_%d: b", i, j)
+		}
+		variables[fmt.Sprintf("k/c%d.yaml", i)] = fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c%d, namespace: flux-system}\ndata: {%s}\n", i, strings.Join(keys, ", "))
+	}
 	for name, c := range map[string]struct {
 		texts map[string]string
 		kind  meter.Kind
@@ -41,6 +54,7 @@ func TestPaid(t *testing.T) {
 		"bases that are elsewhere": {remote, meter.Steps, 20 * long >> 8},
 		"copies to long paths":     {copied, meter.Bytes, 50 * long},
 		"submodules":               {modules, meter.Steps, 5000},
+		"variables":                {variables, meter.Nodes, 20 * 1000},
 	} {
 		m := meter.New(t.Context(), meter.Limits{meter.Time: -1})
 		g := readBy(t, m, files(c.texts))

@@ -60,6 +60,14 @@ func variablesOf(t *Tree, own map[string]string, from []*thing) Variables {
 		if c == nil {
 			continue
 		}
+		bytes := 0
+		for _, value := range values {
+			bytes += len(value)
+		}
+		if t.hold(c.Place.File, len(values)+len(c.hidden), bytes) { // each entry point has variables of its own
+			v.Open = true
+			return v
+		}
 		for key, value := range values {
 			if c.Kind == "Secret" {
 				put(key, value, true, v.secret)
