@@ -154,6 +154,8 @@ func (r *Repo) peel(h plumbing.Hash) (*object.Commit, error) {
 				return nil, fmt.Errorf("read tag %s: %w", h, err)
 			}
 			h = tag.Target
+		case kind == plumbing.CommitObject || kind == plumbing.TagObject:
+			return nil, fmt.Errorf("read %s %s: %w", kind, h, err)
 		default:
 			return nil, fmt.Errorf("%w: %s is a %s", ErrNotFound, h, kind)
 		}

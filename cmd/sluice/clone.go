@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -28,11 +29,15 @@ func ofClone(m *meter.Meter, dir string, ask func(*gitremote.Repo)) {
 // branch, and one without the commits in between, propose nothing.
 func (e *env) proposed(ctx context.Context, dir string, policy *config.Policy) (out analysis.Impact, err error) {
 	ofClone(e.meter, dir, func(repo *gitremote.Repo) {
-		base, head, ok := tips(repo)
-		if !ok || base == head {
-			return
+		var base, head plan.SHA
+		var files []plan.File
+		if base, head, err = tips(repo); err == nil && base != head {
+			files, err = repo.Changes(base, head)
 		}
-		if files, unread := repo.Changes(base, head); unread == nil && len(files) > 0 { // else it is a shallow clone
+		switch {
+		case errors.Is(err, gitremote.ErrNotFound) || errors.Is(err, gitremote.ErrIncomplete) || errors.Is(err, gitremote.ErrUnrelated):
+			err = nil
+		case err == nil && len(files) > 0:
 			out, err = e.compare(ctx, repo, policy, files, base, head)
 		}
 	})
@@ -40,18 +45,14 @@ func (e *env) proposed(ctx context.Context, dir string, policy *config.Policy) (
 }
 
 // tips is the tip of a clone's default branch, as origin has it where there is one, and what is checked out.
-func tips(repo *gitremote.Repo) (base, head plan.SHA, ok bool) {
+func tips(repo *gitremote.Repo) (base, head plan.SHA, err error) {
 	name := string(repo.DefaultBranch())
-	if name == "" {
-		return "", "", false
-	}
-	base, err := repo.Resolve("refs/remotes/origin/" + name)
-	if err != nil {
+	base, err = repo.Resolve("refs/remotes/origin/" + name)
+	if errors.Is(err, gitremote.ErrNotFound) {
 		base, err = repo.Resolve("refs/heads/" + name)
 	}
-	if err != nil {
-		return "", "", false
+	if err == nil {
+		head, err = repo.Resolve("HEAD")
 	}
-	head, err = repo.Resolve("HEAD")
-	return base, head, err == nil
+	return base, head, err
 }

@@ -198,3 +198,26 @@ func TestSampleMoves(t *testing.T) {
 		})
 	}
 }
+
+// TestMovesUnknown: where the commits of a change are not read, check says so.
+func TestMovesUnknown(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		long []bool // of each commit of the change: it has more than is read
+	}{{"the last commit", []bool{false, true}}, {"one before", []bool{true, false}}} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := clone(t, "main", sampleFiles(t))
+			t.Chdir(dir)
+			gitOut(t, dir, "switch", "-q", "-c", "topic")
+			for _, long := range c.long {
+				message := filepath.Join(t.TempDir(), "message")
+				put(t, message, strings.Repeat("x", map[bool]int{true: 2 << 20, false: 1}[long]))
+				gitOut(t, dir, "commit", "-q", "--allow-empty", "-F", message)
+			}
+			stdout, stderr, code := sluice("check")
+			if code != 0 || stderr != "" || !strings.Contains(stdout, "what moves between Flux Kustomizations is not known: ") {
+				t.Error(code, stdout, stderr)
+			}
+		})
+	}
+}
