@@ -1,6 +1,7 @@
 package gitremote
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -220,4 +221,29 @@ func drawTexts(dice *rand.Rand) [3]string {
 		return strings.TrimSuffix(strings.Join(out, ""), []string{"", "", "\n"}[dice.IntN(3)])
 	}
 	return [3]string{edited(), strings.Join(before, ""), edited()}
+}
+
+// endsAfter is a context that is done once it was asked so many times.
+type endsAfter struct {
+	context.Context
+	asks int
+}
+
+func (c *endsAfter) Err() error {
+	if c.asks--; c.asks < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestMergeTextsEnds: where a run ends amid the lines of a text, the others are not counted: there may be a million.
+func TestMergeTextsEnds(t *testing.T) {
+	var lines strings.Builder
+	for n := range 20_000 {
+		fmt.Fprintln(&lines, n)
+	}
+	cost := &account{ctx: &endsAfter{t.Context(), 5}, meter: unhurried(t)}
+	if _, _, err := mergeTexts(cost, "a", []byte(lines.String()+"tip\n"), []byte(lines.String()), []byte("head\n"+lines.String())); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
 }

@@ -1,6 +1,9 @@
 package gitremote
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // hunk is how a text was changed: the lines of it from one to before another one, and what stands there instead.
 type hunk struct {
@@ -19,11 +22,15 @@ func mergeTexts(cost *account, name string, tip, before, head []byte) (text []by
 		return nil, false, err
 	}
 	defer cost.drop(n, size)
-	if err := cost.compare(n, name); err != nil {
+	was := linesOf(before)
+	one, err := changeOf(cost, name, was, linesOf(tip))
+	if err != nil {
 		return nil, false, err
 	}
-	was := linesOf(before)
-	one, two := changeOf(was, linesOf(tip)), changeOf(was, linesOf(head))
+	two, err := changeOf(cost, name, was, linesOf(head))
+	if err != nil {
+		return nil, false, err
+	}
 	if one.from > two.from {
 		one, two = two, one
 	}
@@ -50,13 +57,18 @@ func linesOf(text []byte) [][]byte {
 }
 
 // changeOf is the place in which a text was changed, from a line that stands once in either to the next such line.
-func changeOf(was, is [][]byte) hunk {
+func changeOf(cost *account, name string, was, is [][]byte) (hunk, error) {
 	times := map[string][2]int{}
 	for i, lines := range [][][]byte{was, is} {
-		for _, line := range lines {
-			n := times[string(line)]
-			n[i]++
-			times[string(line)] = n
+		for some := range slices.Chunk(lines, 1024) {
+			if err := cost.compare(len(some), name); err != nil {
+				return hunk{}, err
+			}
+			for _, line := range some {
+				n := times[string(line)]
+				n[i]++
+				times[string(line)] = n
+			}
 		}
 	}
 	once := func(line []byte) bool { return times[string(line)] == [2]int{1, 1} }
@@ -73,5 +85,5 @@ func changeOf(was, is [][]byte) hunk {
 	for after > 0 && !once(was[len(was)-after]) {
 		after--
 	}
-	return hunk{from, len(was) - after, is[from : len(is)-after]}
+	return hunk{from, len(was) - after, is[from : len(is)-after]}, nil
 }
