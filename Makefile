@@ -116,6 +116,6 @@ oracle: ## ask the code that Flux is made of about TREES (1000) random trees: wh
 fuzz: ## run every fuzz target for FUZZTIME (30s), and attack WORLDS (10000) random worlds
 	@GO='$(GO)' FUZZTIME='$(FUZZTIME)' FUZZJOBS='$(FUZZJOBS)' .ci/fuzz
 	$(GO) test -count=1 -timeout 0 -run TestWorlds ./test/attack -worlds $(WORLDS) -seed $(SEED) -shrink
-	$(GO) test -count=1 -timeout 0 -run TestForests ./test/attack -forests $$(($(WORLDS) / 20)) -seed $(SEED)
+	$(GO) test -count=1 -timeout 0 -run TestForests ./test/attack -forests $$(($(WORLDS) / 50)) -seed $(SEED)
 	cd $(ORACLE) && GO='$(GO)' FUZZTIME='$(FUZZTIME)' FUZZJOBS=1 ../../.ci/fuzz
 	$(GO) test -count=1 -timeout 0 -run TestSentence ./test/hour -worlds $$(($(WORLDS) / 20)) -seed $(SEED)
