@@ -45,6 +45,8 @@ func TestPaid(t *testing.T) {
 		}
 		variables[fmt.Sprintf("k/c%d.yaml", i)] = fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c%d, namespace: flux-system}\ndata: {%s}\n", i, strings.Join(keys, ", "))
 	}
+	unread := map[string]string{"k/cm.yaml": "kind: ConfigMap\n", "k/kustomization.yaml": "resources: [cm.yaml]\npatches:\n" +
+		strings.Repeat("- {target: {kind: '(((ConfigMap){1,9}){1,9}){1,9}'}, patch: '[no JSON]'}\n", 20)}
 	for name, c := range map[string]struct {
 		texts map[string]string
 		kind  meter.Kind
@@ -54,6 +56,7 @@ func TestPaid(t *testing.T) {
 		"bases that are elsewhere": {remote, meter.Steps, 20 * long >> 8},
 		"copies to long paths":     {copied, meter.Bytes, 50 * long},
 		"submodules":               {modules, meter.Steps, 5000},
+		"targets of bad patches":   {unread, meter.Nodes, 20 * 1000},
 		"variables":                {variables, meter.Nodes, 20 * 1000},
 	} {
 		m := meter.New(t.Context(), meter.Limits{meter.Time: -1})

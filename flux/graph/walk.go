@@ -520,11 +520,12 @@ func (l *load) parsePatch(p buildPatch) change {
 			nodes += c.means[i].weight
 		}
 	}
+	if err != nil {
+		c = change{place: p.Place, size: len(text), unread: p.Target.selector(), why: errors.New(strings.TrimPrefix(err.Error(), "yaml: "))}
+		nodes = c.unread.weight
+	}
 	if l.walk.tree.hold(p.File, nodes, len(text)) {
 		l.walk.tree.stopped()
-	}
-	if err != nil {
-		return change{place: p.Place, size: len(text), unread: p.Target.selector(), why: errors.New(strings.TrimPrefix(err.Error(), "yaml: "))}
 	}
 	return c
 }
