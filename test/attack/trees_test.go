@@ -95,7 +95,7 @@ func plant(t *testing.T, dice *rand.Rand) *forest {
 		Remote: func(context.Context, plan.Repo) (revisions.Remote, error) { return revisions.Remote{URL: url}, nil },
 		Found:  func(plan.Repo, []plan.Mention) {},
 	})
-	f.rules = strings.ReplaceAll(forestRules, "CHECK", pickOf(dice, "hold", "off", "off"))
+	f.rules = strings.ReplaceAll(forestRules, "CHECK", pick(dice, "hold", "off", "off"))
 	f.git("", "init", "-q", "-b", "main", f.dir)
 	if err := os.Symlink(filepath.Join(f.dir, ".git"), filepath.Join(root, "served.git")); err != nil {
 		t.Fatal(err)
@@ -287,8 +287,12 @@ func (f *forest) change(tree map[string]string) string {
 		dirs = dirs[:6]
 	}
 	file, dir := names[f.dice.IntN(len(names))], dirs[f.dice.IntN(len(dirs))]
+	way := f.dice.IntN(9)
+	if f.dice.IntN(2) == 0 { // what one makes harmless and the other one does not
+		dir, way = "clusters/one/more", pick(f.dice, 2, 2, 6)
+	}
 	list := dir + "/kustomization.yaml"
-	switch f.dice.IntN(9) {
+	switch way {
 	case 0, 1:
 		i := f.dice.IntN(6)
 		tree[file] = strings.Replace(tree[file], fmt.Sprintf("k%d: ", i), fmt.Sprintf("k%d: 1", i), 1)
@@ -297,7 +301,7 @@ func (f *forest) change(tree map[string]string) string {
 		name := fmt.Sprintf("n%d.yaml", f.dice.IntN(4))
 		tree[dir+"/"+name] = manifest(fmt.Sprintf("new-%d", f.dice.IntN(100)))
 		if strings.HasPrefix(dir, "clusters/one/more") {
-			tree[dir+"/"+name] = definition(pickOf(f.dice, "e", "f-rw"), path.Base(pickOf(f.dice, dirs...)))
+			tree[dir+"/"+name] = definition(pick(f.dice, "e", "f-rw"), path.Base(pick(f.dice, dirs...)))
 		}
 		if tree[list] != "" && f.dice.IntN(2) == 0 {
 			tree[list] += "- " + name + "\n"
@@ -333,8 +337,8 @@ func (f *forest) change(tree map[string]string) string {
 		tree[list] = "resources: []\n"
 		return list + " is new and empty"
 	case 7:
-		name := pickOf(f.dice, "a", "b", "c-rw", "d-rw", "e", "f-rw")
-		of := "clusters/one/" + pickOf(f.dice, "a", "b", "c-rw", "d-rw", "e") + ".yaml"
+		name := pick(f.dice, "a", "b", "c-rw", "d-rw", "e", "f-rw")
+		of := "clusters/one/" + pick(f.dice, "a", "b", "c-rw", "d-rw", "e") + ".yaml"
 		tree[of] = definition(name, path.Base(dir))
 		return of + " defines " + name + " of " + dir
 	}
@@ -343,8 +347,6 @@ func (f *forest) change(tree map[string]string) string {
 	tree[file] = strings.Join(slices.Delete(lines, i, i+1), "")
 	return fmt.Sprintf("%s loses line %d", file, i+1)
 }
-
-func pickOf(dice *rand.Rand, list ...string) string { return list[dice.IntN(len(list))] }
 
 // windowedBuilds is what Flux makes of each windowed entry point of a tree; ok is false where the root cannot be built.
 func windowedBuilds(tree map[string]string) (out map[string]string, ok bool) {
