@@ -159,7 +159,8 @@ func (k *Keeper) Answered(ctx context.Context, s plan.Snapshot, now time.Time) p
 // Await asks what Fill will ask, and waits a moment for the answers if a success of ours stands on a pull request: each move of the base would take it back
 // and give it again, and a commit takes a thousand statuses.
 func (k *Keeper) Await(ctx context.Context, s plan.Snapshot, now time.Time) {
-	if !slices.ContainsFunc(s.Pulls, func(p plan.Pull) bool { l, ok := plan.Latest(p.Ours); return ok && l.State == plan.Success }) {
+	green := func(p plan.Pull) bool { l, ok := plan.Latest(p.Ours); return ok && l.State == plan.Success }
+	if !slices.ContainsFunc(s.Pulls, green) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, await)
@@ -171,7 +172,7 @@ func (k *Keeper) Await(ctx context.Context, s plan.Snapshot, now time.Time) {
 		k.Fill(&ask, now)
 		waits := false
 		for i, p := range ask.Pulls {
-			waits = waits || p.Unread.Passing && !s.Pulls[i].Unread.Is()
+			waits = waits || green(p) && p.Unread.Passing && !s.Pulls[i].Unread.Is()
 		}
 		if !waits {
 			return

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sluicegate/sluice/config"
@@ -236,6 +237,23 @@ func TestAwait(t *testing.T) {
 	s = observed(t, 1, tip, tip, map[plan.SHA]string{tip: "docs/x.md"})
 	s.Pulls[0].Ours = []plan.Status{{State: plan.Success}}
 	k.Await(ctx, s, time.Now()) // it ends with its context
+}
+
+// TestAwaitsForItself: who has no success is not waited for.
+func TestAwaitsForItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := observed(t, 1, "t1p", "t1p", map[plan.SHA]string{"a1": "docs/x.md", "a2": config.File})
+		for i, p := range s.Pulls {
+			if p.Head == "a2" {
+				s.Pulls[i].Ours = []plan.Status{{State: plan.Success}}
+			}
+		}
+		began := time.Now()
+		keeper(t, "references", nil).Await(t.Context(), s, began)
+		if took := time.Since(began); took != 0 {
+			t.Errorf("it waits for %v", took)
+		}
+	})
 }
 
 // TestUnanswered: what could not be read is unread, says why, and is tried again, ever less often. An answer that takes long is shown.
