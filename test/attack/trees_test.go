@@ -116,6 +116,9 @@ func plant(t *testing.T, dice *rand.Rand) *forest {
 	tree["clusters/one/more/kustomization.yaml"], tree["clusters/one/more/m.yaml"] = "resources:\n- m.yaml\n", manifest("more")
 	tree["apps/base/kustomization.yaml"], tree["apps/base/b.yaml"], tree["apps/extra/e.yaml"] = "resources:\n- b.yaml\n", manifest("base"), manifest("extra")
 	f.commit("", "main", tree)
+	if made, ok := windowedBuilds(tree); !ok || len(made) != 2 || made["d-rw"] == "" || made["c-rw"] == made["d-rw"] {
+		t.Fatalf("what is windowed at first: %q", made)
+	}
 	return f
 }
 
@@ -181,12 +184,12 @@ func (f *forest) say(format string, args ...any) {
 // step is what happens between two looks, and a look.
 func (f *forest) step() {
 	tip := plan.SHA(f.at("rev-parse", "main"))
-	for range 1 + f.dice.IntN(3) {
+	for range 2 + f.dice.IntN(4) {
 		if len(f.heads) < 6 {
 			f.next++
 			tree := f.tree(tip)
 			var done []string
-			for range 1 + f.dice.IntN(3) {
+			for range pick(f.dice, 1, 1, 1, 2, 3) {
 				done = append(done, f.change(tree))
 			}
 			f.heads[f.next] = f.commit(tip, fmt.Sprint("p", f.next), tree)
@@ -212,7 +215,7 @@ func (f *forest) step() {
 		f.merge(m)
 	}
 	for n := range f.heads {
-		if f.dice.IntN(6) == 0 {
+		if f.dice.IntN(2) == 0 {
 			delete(f.heads, n)
 		}
 	}
@@ -355,9 +358,10 @@ func windowedBuilds(tree map[string]string) (out map[string]string, ok bool) {
 	decoder := yaml.NewDecoder(strings.NewReader(root))
 	for {
 		var k struct {
-			APIVersion, Kind string
-			Metadata         struct{ Name string }
-			Spec             struct{ Path string }
+			APIVersion string `yaml:"apiVersion"`
+			Kind       string
+			Metadata   struct{ Name string }
+			Spec       struct{ Path string }
 		}
 		if decoder.Decode(&k) != nil {
 			return out, root != ""
