@@ -64,7 +64,7 @@ func variablesOf(t *Tree, own map[string]string, from []*thing) Variables {
 		for _, value := range values {
 			bytes += len(value)
 		}
-		if t.hold(c.Place.File, len(values)+len(c.hidden), bytes) { // each entry point has variables of its own
+		if t.hold(c.File, len(values)+len(c.hidden), bytes) { // each entry point has variables of its own
 			v.Open = true
 			return v
 		}
