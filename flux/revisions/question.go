@@ -152,11 +152,25 @@ func (r *reader) answer(ctx context.Context, q question) (answers layout.Answers
 	if err != nil {
 		return nil, "", err
 	}
-	if r.names += len(f.touches); r.names > maxNames {
+	r.keep(of, f)
+	return f.answers, f.broken, nil
+}
+
+// keep keeps what was found of a change. Beyond the bound all that was before it goes: it is found again.
+func (r *reader) keep(of change, f *finding) {
+	if r.drop(of); r.found == nil || r.names+len(f.touches) > maxNames {
 		r.found, r.names = map[change]*finding{}, 0
 	}
 	r.found[of] = f
-	return f.answers, f.broken, nil
+	r.names += len(f.touches)
+}
+
+// drop forgets what was found of a change.
+func (r *reader) drop(of change) {
+	if f := r.found[of]; f != nil {
+		delete(r.found, of)
+		r.names -= len(f.touches)
+	}
 }
 
 // move brings what is kept to a tip. What was found of a change stays where nothing that is known of any file is another thing at the new tip, and what differs
@@ -183,8 +197,7 @@ func (r *reader) move(ctx context.Context, run analysis.Run, repo *gitremote.Rep
 	}
 	for of, f := range r.found {
 		if slices.ContainsFunc(states[1].Changed, func(path string) bool { _, is := slices.BinarySearch(f.touches, path); return is }) {
-			delete(r.found, of)
-			r.names -= len(f.touches)
+			r.drop(of)
 		}
 	}
 	r.kept, r.tip = &t, tip

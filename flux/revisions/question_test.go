@@ -93,3 +93,21 @@ func TestFindingsStay(t *testing.T) {
 		})
 	}
 }
+
+// TestFindingsBound: what is kept of changes is counted, whatever takes the place of what.
+func TestFindingsBound(t *testing.T) {
+	r := &reader{}
+	for i := range 1000 {
+		r.keep(change{head: plan.SHA(fmt.Sprint(i % 7))}, &finding{touches: make([]string, i*37)})
+		if i%5 == 0 {
+			r.drop(change{head: plan.SHA(fmt.Sprint(i % 3))})
+		}
+		names := 0
+		for _, f := range r.found {
+			names += len(f.touches)
+		}
+		if names != r.names || names > maxNames && len(r.found) > 1 {
+			t.Fatalf("%d: %d names of %d changes, %d are counted", i, names, len(r.found), r.names)
+		}
+	}
+}
