@@ -78,6 +78,23 @@ type Source struct {
 	Checks   []RequiredCheck
 	Rules    bool     // Checks is known; false: the rules of the source could not be read
 	Ours     []Status // statuses under PromoteContext on Tip, latest first
+	// Builds is what is known of the first [BuiltBack] commits of Line, where the rules ask for it. Nothing is known of one that is not there.
+	Builds map[SHA]Builds
+}
+
+// BuiltBack is how many of a source's newest commits are built, at most: a branch goes to no older one where the rules ask for builds.
+const BuiltBack = 20
+
+// Builds is what kustomize makes, with the files of a commit, of all that tracks windowed branches.
+type Builds struct {
+	Unread Unread           // why it is not known
+	Of     map[Branch]Build // of a branch that nothing tracks there is none
+}
+
+// Build is that of one windowed branch.
+type Build struct {
+	Broken string   // what cannot be built, for people, hostile text; "": nothing
+	Tracks []string // the Flux Kustomizations that track it, as CLUSTER/NAMESPACE/NAME, sorted; hostile text
 }
 
 // Commit is one commit of a source's line.

@@ -38,7 +38,7 @@ func (r RequiredCheck) Among(all []Check) (worst CheckState, reported bool) {
 // Standing is how the checks of one commit stand, as far as they are asked for.
 type Standing struct {
 	State StandingState
-	About []string // the contexts that are why, sorted; hostile text
+	About []string // the contexts that are why, sorted, or what is said of the build; hostile text
 }
 
 // StandingState is a standing in one word.
@@ -50,7 +50,9 @@ const (
 	ChecksRed
 	ChecksRunning
 	ChecksMissing // required and not reported
-	ChecksPassed
+	BuildFailed   // the checks passed, and what tracks the branch cannot be built
+	BuildAwaited  // likewise, and that is not known yet
+	ChecksPassed  // all of it
 )
 
 // Checklist collects what keeps a commit from passing. Of a commit that was the head of a pull request before, what was reported on that

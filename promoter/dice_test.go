@@ -3,6 +3,7 @@ package promoter_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -52,6 +53,19 @@ var fuzzPolicies = sync.OnceValue(func() []*config.Policy {
 	return out
 })
 
+// building is each of them with what makes builds count.
+var building = sync.OnceValue(func() map[config.Mode]*config.Policy {
+	out := map[config.Mode]*config.Policy{}
+	for _, mode := range []config.Mode{config.Enforce, config.Observe} {
+		p, findings := config.Parse([]byte(strings.ReplaceAll(fuzzFile, "{preset: rt-rw, window: week}", "{flux: true, unmatched: live}") + "mode: " + string(mode) + "\n"))
+		if p == nil {
+			panic(fmt.Sprint(findings))
+		}
+		out[mode] = p
+	}
+	return out
+})
+
 func (d dice) snapshot() plan.Snapshot {
 	start := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	s := plan.Snapshot{
@@ -89,7 +103,36 @@ func (d dice) snapshot() plan.Snapshot {
 			At: s.At.Add(-time.Duration(d.Roll(70)) * time.Minute),
 		})
 	}
+	if d.Rare(3) {
+		base := s.Bases["main"]
+		base.Policy = building()[policy.Mode]
+		s.Bases["main"] = base
+		for name, src := range s.Sources {
+			s.Sources[name] = d.built(src)
+		}
+	}
 	return s
+}
+
+// built is a source of which something is known of what can be built.
+func (d dice) built(src plan.Source) plan.Source {
+	src.Builds = map[plan.SHA]plan.Builds{}
+	for _, c := range src.Line {
+		if d.Rare(4) {
+			continue
+		}
+		b := plan.Builds{Of: map[plan.Branch]plan.Build{}}
+		for _, name := range []plan.Branch{"rw/a", "rw/c", "rw/e"} {
+			if d.Rare(3) {
+				b.Of[name] = plan.Build{Broken: scenario.OneOf(d, "", "it breaks"), Tracks: []string{"one/flux-system/apps"}}
+			}
+		}
+		if d.Rare(6) {
+			b.Unread.Reason = "it is being read"
+		}
+		src.Builds[c.SHA] = b
+	}
+	return src
 }
 
 func (d dice) source(s plan.Snapshot, name plan.Branch) plan.Source {
@@ -187,6 +230,12 @@ func (d dice) tracked(s plan.Snapshot, name, from plan.Branch) plan.WindowedBran
 		t.Moved = &plan.MoveRecord{Branch: name, New: scenario.OneOf(d, t.Tip, "m1"), At: s.At.Add(-time.Hour), Due: s.At.Add(-time.Duration(d.Roll(3)) * time.Hour)}
 	}
 	return t
+}
+
+// builds is an independent reading of whether what tracks a branch can be built at a commit, where that counts.
+func builds(p *config.Policy, src plan.Source, c plan.Commit, of plan.Branch) bool {
+	b, known := src.Builds[c.SHA]
+	return !p.Flux || src.NoChecks || known && b.Unread.Reason == "" && b.Of[of].Broken == ""
 }
 
 // passes is an independent reading of whether a branch that asks for some checks may go to a commit.

@@ -1,14 +1,15 @@
 package promoter
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
 )
 
-// Where a branch may go depends on its source and on the checks it asks for. Many branches share both, so the newest commit of
-// the line that will do is found once for all of them: a branch that it descends from goes there, and a branch that is further
+// Where a branch may go depends on its source, on the checks it asks for, and on whether what tracks it can be built. Many branches share these, so the newest
+// commit of the line that will do is found once for all of them: a branch that it descends from goes there, and a branch that is further
 // than that finds nothing newer that will do.
 
 // silentAfter is of how many of a source's last commits none may carry a check before it is said that none ever will.
@@ -62,6 +63,7 @@ func (l *line) show(newest, end int) []plan.Commit {
 type aim struct {
 	from   plan.Branch
 	checks config.Checks
+	alone  plan.Branch // a branch of which some commit says what others do not: what tracks it cannot be built there; "": of none
 }
 
 // goal is where on a line branches with one aim go.
@@ -73,20 +75,19 @@ type goal struct {
 	unsure bool            // what the source requires is not known
 }
 
-func (j *judge) goal(l *line, checks config.Checks) *goal {
-	key := aim{l.name, checks}
+func (j *judge) goal(l *line, checks config.Checks, of plan.Branch) *goal {
+	key := aim{l.name, checks, ""}
+	if j.builds(l) && l.breaks(of) {
+		key.alone = of
+	}
 	if g, ok := j.goals[key]; ok {
 		return g
 	}
 	g := &goal{place: len(l.Line)}
 	j.goals[key] = g
-	if checks == config.ChecksNone {
-		g.place = 0
-		return g
-	}
-	e := examiner{all: checks == config.ChecksAll, ignores: j.policy.PullRequests.IgnoresCheck}
+	e := examiner{none: checks == config.ChecksNone, all: checks == config.ChecksAll, ignores: j.policy.PullRequests.IgnoresCheck}
 	g.silent = e.all && e.silent(l.Line)
-	if !l.Rules {
+	if !e.none && !l.Rules {
 		g.unsure = true // fail closed: an unknown check may be required
 		return g
 	}
@@ -95,12 +96,12 @@ func (j *judge) goal(l *line, checks config.Checks) *goal {
 			e.required = append(e.required, r)
 		}
 	}
-	if !e.all && len(e.required) == 0 {
-		g.place = 0 // every commit passes, read or not
-		return g
-	}
+	e.none = e.none || !e.all && len(e.required) == 0 // every commit passes, read or not
 	for i := range l.Line {
 		now := e.standing(&l.Line[i])
+		if now.State == plan.ChecksPassed && j.builds(l) {
+			now = l.built(i, key.alone)
+		}
 		if now.State == plan.ChecksPassed {
 			g.place = i
 			break
@@ -112,9 +113,39 @@ func (j *judge) goal(l *line, checks config.Checks) *goal {
 	return g
 }
 
+// builds reports whether a commit must build. Git alone builds nothing.
+func (j *judge) builds(l *line) bool {
+	return j.policy.Flux && j.policy.Consistency.Builds == config.LevelHold && !l.NoChecks
+}
+
+// breaks reports whether what tracks a branch cannot be built at some commit.
+func (l *line) breaks(of plan.Branch) bool {
+	for _, b := range l.Builds {
+		if b.Of[of].Broken != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// built is how a commit stands by what is built of it: what tracks one branch, which is the same for all of which none is broken.
+func (l *line) built(place int, of plan.Branch) plan.Standing {
+	b, known := l.Builds[l.Line[place].SHA]
+	switch broken := b.Of[of].Broken; {
+	case place >= plan.BuiltBack:
+		return plan.Standing{State: plan.BuildFailed, About: []string{wordTooFarBack}}
+	case !known || b.Unread.Is():
+		return plan.Standing{State: plan.BuildAwaited, About: []string{cmp.Or(b.Unread.Reason, wordNotBuilt)}}
+	case broken != "":
+		return plan.Standing{State: plan.BuildFailed, About: []string{broken}}
+	}
+	return plan.Standing{State: plan.ChecksPassed}
+}
+
 // examiner looks at the checks of commits.
 type examiner struct {
 	required []plan.RequiredCheck
+	none     bool                      // no check counts
 	all      bool                      // what is not required counts too
 	ignores  func(context string) bool // those that never count
 }
@@ -152,6 +183,9 @@ func readable(c *plan.Commit) bool {
 
 // standing looks at one commit, and at the head of the pull request that became it.
 func (e *examiner) standing(c *plan.Commit) plan.Standing {
+	if e.none {
+		return plan.Standing{State: plan.ChecksPassed}
+	}
 	if !readable(c) {
 		return plan.Standing{State: plan.ChecksUnread}
 	}

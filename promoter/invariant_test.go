@@ -110,7 +110,7 @@ func moves(t *testing.T, p plan.Plan) []plan.Move {
 	return out
 }
 
-// FuzzForward: a branch only ever moves to a commit of its source's line that descends from it and whose checks passed; one that was
+// FuzzForward: a branch only ever moves to a commit of its source's line that descends from it, whose checks passed and that can be built; one that was
 // deleted comes back where it was last seen, and nowhere else. What is unknown never moves.
 func FuzzForward(f *testing.F) {
 	fuzzed.Fuzz(f, func(t *testing.T, s plan.Snapshot) {
@@ -143,11 +143,14 @@ func FuzzForward(f *testing.F) {
 			if !known || m.Restores || place < 0 || place >= reach || (stood >= 0 && place >= stood) || src.Line[0].SHA != src.Tip {
 				t.Errorf("%+v goes to place %d of %d: %+v", m, place, reach, v)
 			}
-			if !passes(e.Checks, src, src.Line[place]) {
-				t.Errorf("%+v goes to a commit whose checks did not pass: %+v", m, src.Line[place])
+			good := func(c plan.Commit) bool {
+				return passes(e.Checks, src, c) && builds(s.Bases["main"].Policy, src, c, m.Branch)
+			}
+			if !good(src.Line[place]) {
+				t.Errorf("%+v goes to a commit whose checks did not pass, or that cannot be built: %+v", m, src.Line[place])
 			}
 			for i := range place {
-				if passes(e.Checks, src, src.Line[i]) {
+				if good(src.Line[i]) {
 					t.Errorf("%+v goes to place %d, although %d passed", m, place, i)
 				}
 			}

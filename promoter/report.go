@@ -3,7 +3,9 @@ package promoter
 import (
 	"cmp"
 	"maps"
+	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sluicegate/sluice/plan"
@@ -45,8 +47,31 @@ func (d *branchCase) reported() ruling {
 		r.kind, r.reason = plan.Failed, sayFailed(d.tracked.Tip, failed)
 	case pending == nil && greens > 0:
 		r.kind, r.reason = plan.Applied, sayApplied(last, d.took(last), d.open.zone)
+		if lack := d.unreported(latest); len(lack) > 0 {
+			r.reason = plan.Text(r.reason + sayUnreported + plan.Few(lack))
+			for _, name := range lack[:min(len(lack), max(0, maxReported-len(r.why)))] {
+				r.why = append(r.why, plan.Step{About: plan.Middle(plan.Clean(name), plan.MaxReason), Says: wordUnreported})
+			}
+		}
 	}
 	return r
+}
+
+// unreported is the Flux Kustomizations that track the branch where it stands, and of which no report speaks. A report names its object among other things,
+// as its cluster.
+func (d *branchCase) unreported(reports []plan.Report) (lack []string) {
+	spoken := map[string]bool{}
+	for _, v := range reports {
+		for part := range strings.SplitSeq(v.Object, "/") {
+			spoken[strings.ToLower(part)] = true
+		}
+	}
+	for _, name := range d.line.Builds[d.tracked.Tip].Of[d.name].Tracks {
+		if !spoken[strings.ToLower(path.Base(name))] {
+			lack = append(lack, name)
+		}
+	}
+	return lack
 }
 
 // latestReports are those that count: of the commit where the branch stands, the latest of each object, ordered by object. If any

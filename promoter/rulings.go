@@ -32,6 +32,7 @@ type ruling struct {
 	until   time.Time
 	goes    plan.SHA   // where it goes next; "": nowhere that is known
 	move    *plan.Move // it moves now
+	passing bool       // it may be over in a moment: not worth a status
 	why     []plan.Step
 	wake    time.Time // time alone changes the answer then
 	look    time.Time // worth another look then
@@ -70,7 +71,7 @@ func (j *judge) caseOf(e *config.Branch) *branchCase {
 	d := &branchCase{j: j, name: plan.Branch(e.Name), from: plan.Branch(e.From), checks: e.Checks}
 	d.tracked = j.tracked[d.name]
 	d.line, d.open = j.line(d.from), j.opening(e.Window)
-	d.goal = j.goal(d.line, d.checks)
+	d.goal = j.goal(d.line, d.checks, d.name)
 	if d.tracked != nil && d.known() {
 		d.fits = true
 		switch d.tracked.Relation {
@@ -353,6 +354,7 @@ func nothingGreen(d *branchCase) (ruling, bool) {
 	}
 	place, now := d.nearest()
 	r := d.waitOpen(sayChecks(d.line.Line[place].SHA, now))
+	r.passing = now.State == plan.BuildAwaited && d.line.Builds[d.line.Line[place].SHA].Unread.Passing
 	r.why = d.skipped()
 	return r, true
 }
@@ -360,7 +362,7 @@ func nothingGreen(d *branchCase) (ruling, bool) {
 // nearest is the newest commit that may still pass, else the newest.
 func (d *branchCase) nearest() (int, plan.Standing) {
 	for i, now := range d.goal.before[:d.reach] {
-		if now.State != plan.ChecksRed {
+		if now.State != plan.ChecksRed && now.State != plan.BuildFailed {
 			return i, now
 		}
 	}

@@ -53,6 +53,14 @@ type commit struct {
 	Unread, Partial bool
 	HeadUnsure      bool
 	Ours            map[string]string // by branch
+	Unbuilt         string            // why it is not known what can be built
+	Building        bool              // that may be over in a moment
+	Builds          map[string]build  // by branch
+}
+
+type build struct {
+	Broken string
+	Tracks []string
 }
 
 type branch struct {
@@ -131,8 +139,16 @@ func (w world) source(in source) plan.Source {
 		context, by := scenario.Named(name)
 		out.Checks = append(out.Checks, plan.RequiredCheck{Context: context, App: by})
 	}
+	out.Builds = map[plan.SHA]plan.Builds{}
 	for i, c := range in.Line {
 		out.Line = append(out.Line, w.commit(c, i))
+		if c.Unbuilt != "" || c.Builds != nil {
+			of := map[plan.Branch]plan.Build{}
+			for name, b := range c.Builds {
+				of[plan.Branch(name)] = plan.Build(b)
+			}
+			out.Builds[out.Line[i].SHA] = plan.Builds{Unread: plan.Unread{Reason: c.Unbuilt, Passing: c.Building}, Of: of}
+		}
 	}
 	out.Tip = out.Line[0].SHA
 	if in.Tip != "" {

@@ -165,7 +165,7 @@ func (j *judge) sumUp(tip plan.SHA, cases []*branchCase) (plan.SetStatus, bool) 
 	case len(t.blocked) > 0:
 		set.State, set.Description = plan.Failure, plan.Brief(t.sayBlocked())
 	case t.due > 0:
-		return plan.SetStatus{}, false // in a moment they have moved: only the result gets a status
+		return plan.SetStatus{}, false // in a moment they have moved, or it is known why not: only the result gets a status
 	case len(t.waits) > 0:
 		set.Description = plan.Brief(t.sayWaits())
 	default:
@@ -182,7 +182,7 @@ type total struct {
 	blocked, waits, failed []*branchCase
 	first                  *branchCase // in the file's order
 	next                   *branchCase // of those that wait the first that is held until a known instant
-	due, all               int
+	due, all               int         // due also counts those of which that is known in a moment
 }
 
 func count(cases []*branchCase) total {
@@ -198,6 +198,9 @@ func count(cases []*branchCase) total {
 			t.waits = append(t.waits, d)
 		case plan.Held, plan.Waiting:
 			t.waits = append(t.waits, d)
+			if d.ruling.passing {
+				t.due++
+			}
 			if u := d.ruling.until; !u.IsZero() && (t.next == nil || u.Before(t.next.ruling.until)) {
 				t.next = d
 			}

@@ -32,6 +32,9 @@ const (
 	wordRefused    = "GitHub refused the move"
 	wordNoReason   = "no reason given"
 	wordUnread     = "checks could not be read"
+	wordUnreported = "not reported yet"
+	wordNotBuilt   = "it has not begun"
+	wordTooFarBack = "too many newer commits to build it"
 )
 
 // codeNotLocked is the code of a note.
@@ -49,6 +52,7 @@ const (
 	sayDiverged         = "diverged from %[2]s: %[1]s has commits that %[2]s lacks; reset it by hand to a commit of %[2]s"
 	sayRulesUnread      = "waiting: cannot read the branch rules of %s, so the required checks are unknown"
 	sayCurrent          = "up to date with %s"
+	sayUnreported       = "; not reported yet: "
 	sayUnlocked         = "moving %s here" // the status that lets it move to a commit
 )
 
@@ -141,19 +145,31 @@ func sayChecks(sha plan.SHA, now plan.Standing) string {
 		return "waiting for checks on " + sha.Short() + ": they could not be read"
 	case plan.ChecksRed:
 		return plan.Text("waiting for a commit whose checks pass: failed on " + sha.Short() + ": " + plan.Few(now.About))
+	case plan.BuildFailed:
+		return plan.Text("waiting: at " + sha.Short() + " " + plan.Clean(now.About[0]))
+	case plan.BuildAwaited:
+		return plan.Text("waiting for the build of " + sha.Short() + ": " + plan.Clean(now.About[0]))
 	case plan.ChecksRunning, plan.ChecksMissing, plan.ChecksPassed:
 	}
 	return plan.Text("waiting for checks on " + sha.Short() + ": " + plan.Few(now.About))
 }
 
 func saySkipped(sha plan.SHA, now plan.Standing) plan.Step {
-	word := map[plan.StandingState]string{
-		plan.ChecksRed: "failed checks", plan.ChecksRunning: "checks in progress", plan.ChecksMissing: "checks not reported yet",
-	}[now.State]
-	if word == "" {
-		return plan.Step{About: sha.Short(), Says: wordUnread}
+	says := wordUnread
+	switch now.State {
+	case plan.ChecksRed:
+		says = "failed checks: " + plan.Few(now.About)
+	case plan.ChecksRunning:
+		says = "checks in progress: " + plan.Few(now.About)
+	case plan.ChecksMissing:
+		says = "checks not reported yet: " + plan.Few(now.About)
+	case plan.BuildFailed:
+		says = plan.Clean(now.About[0])
+	case plan.BuildAwaited:
+		says = "not built yet: " + plan.Clean(now.About[0])
+	case plan.ChecksUnread, plan.ChecksPassed:
 	}
-	return plan.Step{About: sha.Short(), Says: plan.Fit(word + ": " + plan.Few(now.About))}
+	return plan.Step{About: sha.Short(), Says: plan.Fit(says)}
 }
 
 func (d *branchCase) sayDue() string {

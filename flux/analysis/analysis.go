@@ -206,6 +206,19 @@ func (c Change) names() []string {
 	return out
 }
 
+// Tracked is what a tree makes of all that tracks windowed branches, by branch. That no cluster is found is an error.
+func (t Tree) Tracked(ctx context.Context, policy *config.Policy) (map[string]reach.Tracked, error) {
+	if len(t.Clusters) == 0 {
+		return nil, ErrRootless
+	}
+	g := reach.New(policy, t.Clusters)
+	built, err := t.Build(ctx, g.Tracking())
+	return g.Tracked(built), cmp.Or(err, g.Err())
+}
+
+// ErrRootless is that nothing is known to read any file.
+var ErrRootless = errors.New("no cluster is found: list them under clusters in " + config.File)
+
 // broken is what the change keeps from being built, or has two entry points make that did not both make it before.
 func (c Change) broken(ctx context.Context, g *reach.Graph, trees []Tree, levels config.Consistency) (string, error) {
 	before, after := g.Touched(c.names())

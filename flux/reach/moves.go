@@ -5,7 +5,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/sluicegate/sluice/flux/graph"
 	"github.com/sluicegate/sluice/layout"
@@ -117,7 +116,7 @@ func (g *Graph) Broken(before, after []Build) string {
 	}
 	for _, b := range after {
 		if b.failed() && !failed[key(b.Entry)] {
-			return strings.ReplaceAll(wordNotBuilt(b.Err), placeholder, wordEntry(b.Entry))
+			return wordEntryNotBuilt(b)
 		}
 	}
 	return ""

@@ -30,3 +30,37 @@ func (g *Graph) Needed() []graph.Entry {
 	}
 	return slices.DeleteFunc(g.Entries(), func(e graph.Entry) bool { return !differ[e.Target()] })
 }
+
+// Tracking is the entry points of the first tree that track windowed branches.
+func (g *Graph) Tracking() (out []graph.Entry) {
+	for _, e := range g.trees[0].entries {
+		if len(tracks(g.policy, e.Entry)) > 0 && !e.elsewhere {
+			out = append(out, e.Entry)
+		}
+	}
+	return out
+}
+
+// Tracked is what some of them make of each windowed branch.
+func (g *Graph) Tracked(built []Build) map[string]Tracked {
+	out := map[string]Tracked{}
+	for _, b := range built {
+		for _, branch := range tracks(g.policy, b.Entry) {
+			t := out[branch]
+			if k := b.Entry.Kustomization; k != nil {
+				t.Names = append(t.Names, b.Entry.Cluster.Name+"/"+k.Namespace+"/"+k.Name)
+			}
+			if t.Broken == "" && b.failed() {
+				t.Broken = wordEntryNotBuilt(b)
+			}
+			out[branch] = t
+		}
+	}
+	return out
+}
+
+// Tracked is what tracks one windowed branch.
+type Tracked struct {
+	Names  []string // the Flux Kustomizations, as CLUSTER/NAMESPACE/NAME, in the order of the entry points
+	Broken string   // what cannot be built, for people; "": nothing
+}

@@ -236,10 +236,8 @@ func (g *Graph) influence(by, of []layout.Release) []layout.Release {
 // Release is what the files of an entry point need, sorted.
 func Release(policy *config.Policy, e graph.Entry) []layout.Release {
 	var branches []layout.Release
-	for _, branch := range e.Branches() {
-		if windowed(policy, branch) {
-			branches = append(branches, layout.BranchRelease(layout.Literal(branch)))
-		}
+	for _, branch := range tracks(policy, e) {
+		branches = append(branches, layout.BranchRelease(layout.Literal(branch)))
 	}
 	if len(branches) > 0 {
 		return union(branches, nil)
@@ -250,6 +248,11 @@ func Release(policy *config.Policy, e graph.Entry) []layout.Release {
 		}
 	}
 	return []layout.Release{layout.Live}
+}
+
+// tracks is the windowed branches that an entry point tracks.
+func tracks(policy *config.Policy, e graph.Entry) []string {
+	return slices.DeleteFunc(e.Branches(), func(branch string) bool { return !windowed(policy, branch) })
 }
 
 // names is what an entry of entrypoints may call an entry point.

@@ -295,6 +295,11 @@ func source(o owner) string {
 	return leads(o.Entry, o.file)
 }
 
+// wordEntryNotBuilt says that of one entry point.
+func wordEntryNotBuilt(b Build) string {
+	return strings.ReplaceAll(wordNotBuilt(b.Err), placeholder, wordEntry(b.Entry))
+}
+
 func wordNotBuilt(err string) string { return placeholder + " cannot be built: " + ends(err) }
 
 // ends is a text with its middle left out where it is long: what kustomize says begins with what was built and ends with what is wrong.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/flux/build"
-	"github.com/sluicegate/sluice/plan"
 )
 
 // The times of a child process.
@@ -39,7 +38,7 @@ func start(ctx context.Context, command []string) (*child, error) {
 }
 
 // answer is what a child says to a question.
-func (c *child) answer(q question) (*plan.References, error) {
+func (c *child) answer(q question) (*reply, error) {
 	c.over = true
 	timer := time.AfterFunc(askMost, c.Stop)
 	c.left.N = maxQuestion
@@ -59,11 +58,11 @@ func (c *child) answer(q question) (*plan.References, error) {
 		return nil, errors.New(r.Err)
 	case r.Err != "":
 		return nil, &unreadableError{r.Err}
-	case r.Answers == nil:
+	case r.Answers == nil && r.Tracked == nil:
 		return nil, errors.New("the process that reads it gave no answer")
 	}
 	c.answered = true
-	return &plan.References{Asked: q.Asked, Answers: r.Answers, Broken: r.Broken}, nil
+	return &r, nil
 }
 
 // errSlow is an answer that takes too long, whatever the child had to do before.
@@ -75,7 +74,7 @@ type unreadableError struct{ text string }
 func (e *unreadableError) Error() string { return e.text }
 
 // ask has the child answer, which is started if there is none. One that has answered before may have come to its bounds by that: it is asked again of a new one.
-func (k *Keeper) ask(ctx context.Context, q question) (*plan.References, error) {
+func (k *Keeper) ask(ctx context.Context, q question) (*reply, error) {
 	for {
 		if k.child == nil {
 			var err error

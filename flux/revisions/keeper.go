@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -97,11 +98,11 @@ type repository struct {
 type answer struct {
 	question
 	about []plan.Mention
-	found *plan.References // nil: there is none
-	err   error            // of the last try; nil also once it is to be tried again
-	says  string           // err, without where things stand on this machine
-	tries int              // that failed
-	since time.Time        // when it was asked for; after a failure, when it is tried again
+	found *reply    // nil: there is none
+	err   error     // of the last try; nil also once it is to be tried again
+	says  string    // err, without where things stand on this machine
+	tries int       // that failed
+	since time.Time // when it was asked for; after a failure, when it is tried again
 	used  time.Time
 	bytes int // 0: it waits
 }
@@ -128,7 +129,7 @@ func (k *Keeper) Fill(s *plan.Snapshot, now time.Time) {
 			p.Unread = plan.Unread{Reason: "its merge base is not known"}
 		default:
 			q := question{Asked: p.Asked(&base), Files: p.Files}
-			p.References, p.Unread = k.fill(s, q, plan.Mention{Pull: p.Number}, now)
+			p.References, p.Unread = k.references(s, q, plan.Mention{Pull: p.Number}, now)
 		}
 	}
 	for i := range s.Groups {
@@ -136,9 +137,10 @@ func (k *Keeper) Fill(s *plan.Snapshot, now time.Time) {
 		files := slices.Concat(g.Files, g.Net)
 		if base := s.Bases[g.Base]; asks(base, files) && g.Complete && !g.Unread.Is() {
 			q := question{Asked: g.Asked(&base), Files: files}
-			g.References, g.Unread = k.fill(s, q, plan.Mention{SHA: g.Head}, now)
+			g.References, g.Unread = k.references(s, q, plan.Mention{SHA: g.Head}, now)
 		}
 	}
+	k.fillSources(s, now)
 	k.forget(s.Repo, now)
 }
 
@@ -200,8 +202,55 @@ func asks(b plan.Base, files []plan.File) bool {
 		})
 }
 
-// fill is what is known of a change, or why nothing is.
-func (k *Keeper) fill(s *plan.Snapshot, q question, about plan.Mention, now time.Time) (*plan.References, plan.Unread) {
+// fillSources gives each source of windowed branches what is known of how its newest commits build, as far back as a branch may go or stands, where the rules ask
+// for that.
+func (k *Keeper) fillSources(s *plan.Snapshot, now time.Time) {
+	base := s.Bases[s.Default]
+	if base.Unread.Is() || base.Policy == nil || !base.Policy.Flux || base.Tip == "" {
+		return
+	}
+	from, back := map[plan.Branch]plan.Branch{}, map[plan.Branch]int{}
+	for _, b := range base.Policy.Branches {
+		from[plan.Branch(b.Name)] = plan.Branch(b.From)
+	}
+	for _, b := range s.Branches {
+		n := b.Reach
+		switch b.Relation {
+		case plan.Absent:
+			n = plan.BuiltBack
+		case plan.Level:
+			n = 1 // where it stands
+		case plan.RelationUnknown, plan.Behind, plan.Beyond, plan.Diverged:
+		}
+		back[from[b.Name]] = max(back[from[b.Name]], n)
+	}
+	s.Sources = maps.Clone(s.Sources)
+	for name, src := range s.Sources {
+		src.Builds = map[plan.SHA]plan.Builds{}
+		for _, c := range src.Line[:min(len(src.Line), back[name], plan.BuiltBack)] {
+			q := question{Asked: plan.Asked{Rules: base.File, Before: c.SHA, Head: c.SHA}, Default: base.Tip}
+			found, unread := k.fill(s, q, plan.Mention{SHA: c.SHA}, now)
+			if found != nil {
+				src.Builds[c.SHA] = plan.Builds{Of: found.Tracked}
+			} else {
+				src.Builds[c.SHA] = plan.Builds{Unread: unread}
+			}
+		}
+		s.Sources[name] = src
+	}
+}
+
+// references is what refers to the files of a change, or why that is not known.
+func (k *Keeper) references(s *plan.Snapshot, q question, about plan.Mention, now time.Time) (*plan.References, plan.Unread) {
+	found, unread := k.fill(s, q, about, now)
+	if found == nil {
+		return nil, unread
+	}
+	return &plan.References{Asked: q.Asked, Answers: found.Answers, Broken: found.Broken}, unread
+}
+
+// fill is what is known of a change or commit, or why nothing is.
+func (k *Keeper) fill(s *plan.Snapshot, q question, about plan.Mention, now time.Time) (*reply, plan.Unread) {
 	a := k.answer(s, q, about, now)
 	if a.found != nil {
 		return a.found, plan.Unread{}
@@ -257,7 +306,7 @@ func (r *repository) supersede(about plan.Mention) {
 // line puts a question in its turn. Who opens pull requests that take a minute delays these.
 func (k *Keeper) line(r *repository, a *answer) {
 	at := len(r.waiting)
-	for at > 0 && !r.isSlow(a) && r.isSlow(r.waiting[at-1]) {
+	for at > 0 && !r.isLast(a) && r.isLast(r.waiting[at-1]) {
 		at--
 	}
 	r.waiting = slices.Insert(r.waiting, at, a)
@@ -270,17 +319,23 @@ func (k *Keeper) line(r *repository, a *answer) {
 	}
 }
 
-// isSlow reports whether the last answer about any of the pull requests took long.
-func (r *repository) isSlow(a *answer) bool {
-	return slices.ContainsFunc(a.about, func(m plan.Mention) bool { return r.slow[m.Pull] })
+// isLast reports whether a question is one after others: nobody waits for a build yet, or the last answer about any of the pull requests took long.
+func (r *repository) isLast(a *answer) bool {
+	return a.Default != "" || slices.ContainsFunc(a.about, func(m plan.Mention) bool { return r.slow[m.Pull] })
 }
 
 // unread says that there is no answer about a change, and why. A merge group waits however long it is read: a failure would take it out of its queue.
 func (a *answer) unread(about plan.Mention, now time.Time) plan.Unread {
-	if a.err != nil {
+	recent, builds := now.Sub(a.since) < soon, a.Default != ""
+	switch {
+	case builds && a.err != nil:
+		return plan.Unread{Reason: a.says}
+	case builds:
+		return plan.Unread{Reason: "it is being read", Passing: recent}
+	case a.err != nil:
 		return plan.Unread{Reason: "cannot read what refers to its files: " + a.says}
 	}
-	return plan.Unread{Reason: "what refers to its files is being read", Passing: about.Pull == 0 || now.Sub(a.since) < soon}
+	return plan.Unread{Reason: "what refers to its files is being read", Passing: about.Pull == 0 || recent}
 }
 
 // again is when the answer is worth another look.
@@ -346,7 +401,7 @@ func (k *Keeper) next(now time.Time) (repository, *answer) {
 }
 
 // done notes what became of a question, and gives what is to be told now.
-func (k *Keeper) done(of repository, a *answer, found *plan.References, err error, now time.Time) []plan.Mention {
+func (k *Keeper) done(of repository, a *answer, found *reply, err error, now time.Time) []plan.Mention {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	defer func(was chan struct{}) { close(was) }(k.answered)
@@ -403,8 +458,14 @@ func (r *repository) keep(a *answer) {
 }
 
 // sizeOfAnswers is how many bytes what was found takes, about.
-func sizeOfAnswers(found *plan.References) int {
+func sizeOfAnswers(found *reply) int {
 	n := len(found.Broken)
+	for branch, b := range found.Tracked {
+		n += pathBytes + len(branch) + len(b.Broken)
+		for _, name := range b.Tracks {
+			n += pathBytes + len(name)
+		}
+	}
 	for path, one := range found.Answers {
 		n += pathBytes + len(path)
 		for _, c := range []*layout.Class{one.Reads, one.Holds} {
@@ -420,7 +481,7 @@ func sizeOfAnswers(found *plan.References) int {
 }
 
 // look fetches what a question needs, and has a child process answer it. A panic is an error of this repository alone.
-func (k *Keeper) look(ctx context.Context, r repository, a *answer) (found *plan.References, err error) {
+func (k *Keeper) look(ctx context.Context, r repository, a *answer) (found *reply, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			found, err = nil, fmt.Errorf("panic: %v", p)

@@ -389,7 +389,7 @@ func TestSlowOnesLast(t *testing.T) {
 	for range 10 {
 		r, a := k.next(now)
 		order = append(order, a.about[0].Pull)
-		k.done(r, a, &plan.References{Asked: a.Asked}, nil, now)
+		k.done(r, a, &reply{}, nil, now)
 	}
 	if order[0] != 10 || !slices.IsSorted(order[1:]) {
 		t.Error(order)
@@ -405,14 +405,14 @@ func TestSlowOnesLast(t *testing.T) {
 func takes(k *Keeper, now *time.Time, costs map[int64]time.Duration) int64 {
 	r, a := k.next(*now)
 	*now = now.Add(costs[r.repo.ID])
-	k.done(r, a, &plan.References{Asked: a.Asked}, nil, *now)
+	k.done(r, a, &reply{}, nil, *now)
 	return r.repo.ID
 }
 
 // answered has a keeper take the next question as answered.
 func answered(k *Keeper, now time.Time, rule string) (told []plan.Mention) {
 	r, a := k.next(now)
-	found := &plan.References{Asked: a.Asked, Answers: layout.Answers{}}
+	found := &reply{Answers: layout.Answers{}}
 	for _, f := range a.Files {
 		found.Answers[f.Path] = layout.Answer{Reads: &layout.Class{Releases: []layout.Release{layout.Live}, Rule: rule}}
 	}

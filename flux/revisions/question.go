@@ -25,6 +25,8 @@ type question struct {
 	place
 	Asked plan.Asked
 	Files []plan.File
+	// Default is the tip of the default branch, whose rules count, if it is asked what tracks windowed branches at Asked.Head: no base is in that question. Else "".
+	Default plan.SHA
 }
 
 // place is where a repository stands, and what is known of it.
@@ -35,15 +37,19 @@ type place struct {
 	Branch string // the default branch
 }
 
+// tip is the base's.
+func (q question) tip() plan.SHA { return cmp.Or(q.Default, q.Asked.Tip) }
+
 // commits is what is read: the base's tip, what the change begins at, and its head.
 func (q question) commits() []plan.SHA {
-	return []plan.SHA{q.Asked.Tip, cmp.Or(q.Asked.Before, q.Asked.Tip), q.Asked.Head}
+	return []plan.SHA{q.tip(), cmp.Or(q.Asked.Before, q.tip()), q.Asked.Head}
 }
 
 // reply is what it answers.
 type reply struct {
 	Answers layout.Answers
 	Broken  string // what the change breaks; "": nothing
+	Tracked map[plan.Branch]plan.Build
 	Err     string // why there are none; "": there are
 	Sure    bool   // Err is a bound of the run, or true of these commits, and not perhaps the mirror's fault
 	Over    bool   // it may be for what the process did before: another one may answer
@@ -67,7 +73,7 @@ func Child(ctx context.Context, m *meter.Meter, in io.Reader, out io.Writer, run
 		}
 		var a reply
 		var err error
-		if a.Answers, a.Broken, err = r.answer(ctx, q); err == nil {
+		if a, err = r.answer(ctx, q); err == nil {
 			err = m.Err()
 		}
 		if err != nil {
@@ -113,7 +119,7 @@ type finding struct {
 const maxNames = 100_000
 
 // answer reads the trees.
-func (r *reader) answer(ctx context.Context, q question) (answers layout.Answers, broken string, err error) {
+func (r *reader) answer(ctx context.Context, q question) (a reply, err error) {
 	if r.of != q.place {
 		r.kept, r.of = nil, q.place
 	}
@@ -124,16 +130,16 @@ func (r *reader) answer(ctx context.Context, q question) (answers layout.Answers
 	}
 	repo, err := gitremote.Open(r.meter, q.Mirror)
 	if err != nil {
-		return nil, "", err
+		return reply{}, err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	data, ok, err := repo.File(q.Asked.Tip, config.File)
+	data, ok, err := repo.File(q.tip(), config.File)
 	if err != nil {
-		return nil, "", err
+		return reply{}, err
 	}
 	policy, _ := config.Parse(data)
 	if !ok || policy == nil {
-		return nil, "", fmt.Errorf("%s of %s has no meaning", config.File, q.Asked.Tip.Short()) // the caller has read it
+		return reply{}, fmt.Errorf("%s of %s has no meaning", config.File, q.tip().Short()) // the caller has read it
 	}
 	cache := build.NewCache(q.Builds, time.Now())
 	defer cache.Close()
@@ -141,19 +147,42 @@ func (r *reader) answer(ctx context.Context, q question) (answers layout.Answers
 		j.Cache = cache
 		return r.build(ctx, j)
 	}}
-	if err := r.move(ctx, run, repo, policy, q.Asked.Tip); err != nil {
-		return nil, "", err
+	if err := r.move(ctx, run, repo, policy, q.tip()); err != nil {
+		return reply{}, err
 	}
-	of := change{q.Asked.Rules, cmp.Or(q.Asked.Before, q.Asked.Tip), q.Asked.Head}
+	if q.Default != "" {
+		a.Tracked, err = r.tracked(ctx, run, repo, policy, q.Asked.Head)
+		return a, err
+	}
+	of := change{q.Asked.Rules, cmp.Or(q.Asked.Before, q.tip()), q.Asked.Head}
 	if f := r.found[of]; f != nil && slices.Equal(f.files, q.Files) {
-		return f.answers, f.broken, nil
+		return reply{Answers: f.answers, Broken: f.broken}, nil
 	}
 	f, err := r.find(ctx, run, repo, policy, of, q.Files)
 	if err != nil {
-		return nil, "", err
+		return reply{}, err
 	}
 	r.keep(of, f)
-	return f.answers, f.broken, nil
+	return reply{Answers: f.answers, Broken: f.broken}, nil
+}
+
+// tracked reads what tracks windowed branches at a commit. What is kept stays where it is.
+func (r *reader) tracked(ctx context.Context, run analysis.Run, repo *gitremote.Repo, policy *config.Policy, at plan.SHA) (map[plan.Branch]plan.Build, error) {
+	states, err := repo.Merged(r.tip, r.tip, at)
+	if err != nil {
+		return nil, err
+	}
+	t, err := run.Again(ctx, r.kept, analysis.Revision{Files: states[1].Tree, Changed: states[1].Changed}, policy.Clusters)
+	if err != nil {
+		return nil, err
+	}
+	tracked, err := t.Tracked(ctx, policy)
+	out := map[plan.Branch]plan.Build{}
+	for branch, is := range tracked {
+		slices.Sort(is.Names)
+		out[plan.Branch(branch)] = plan.Build{Broken: plan.Clean(is.Broken), Tracks: is.Names}
+	}
+	return out, err
 }
 
 // keep keeps what was found of a change. Beyond the bound all that was before it goes: it is found again.
@@ -217,7 +246,7 @@ func (r *reader) find(ctx context.Context, run analysis.Run, repo *gitremote.Rep
 	c.Kept, c.Checks = r.kept, true
 	impact, err := run.Compare(ctx, policy, c)
 	if err == nil && impact.Rootless {
-		err = errors.New("no cluster is found with the change: list them under clusters in " + config.File)
+		err = analysis.ErrRootless
 	}
 	if err != nil {
 		return nil, err

@@ -209,6 +209,48 @@ func TestReferencesMustBuild(t *testing.T) {
 	w.merged(w.change("after", map[string]string{"apps/fast/own.yaml": object("fast", "1")}))
 }
 
+// TestReferencesOfABranch: a windowed branch passes over a commit at which what tracks it cannot be built, and goes on once that is mended. What another branch
+// tracks does not keep it.
+func TestReferencesOfABranch(t *testing.T) {
+	t.Parallel()
+	w := newCluster(t)
+	file := strings.Replace(strings.ReplaceAll(byReferences, "WINDOW", openForYears), "  entrypoints:\n    - {where: flux-system/slow, release: weekend}\n", "", 1) + `branches:
+  - {name: rw/slow, from: main, window: weekend}
+  - {name: rw/fast, from: main, window: weekend}
+`
+	files := map[string]string{".github/sluice.yaml": file}
+	for _, name := range []string{"slow", "fast"} {
+		files["clusters/one/"+name+".yaml"] = strings.ReplaceAll(kustomizationOf, "NAME", name) // of which the source is the branch
+		files["clusters/one/"+name+".yaml"] = strings.Replace(files["clusters/one/"+name+".yaml"], "name: flux-system}}", "name: rw-"+name+"}}", 1)
+		files["clusters/one/"+name+"-source.yaml"] = strings.NewReplacer("URL", w.url+"/acme/fleet", "NAME", name).Replace(`apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: rw-NAME, namespace: flux-system}
+spec: {interval: 1m, url: URL, ref: {branch: rw/NAME}}
+`)
+	}
+	write := func(message string, files map[string]string) string {
+		return w.commit("main", standin.Change{By: "acme", Message: message, Write: files})
+	}
+	begun := write("windowed branches", files)
+	w.plant(begun, "rw/slow", "rw/fast")
+	w.serve()
+	w.stand(begun, "rw/slow", "rw/fast")
+	broken := write("slow breaks", map[string]string{"apps/slow/kustomization.yaml": resources("../base", "own.yaml", "gone.yaml")})
+	w.reach(broken, "rw/fast")
+	w.eventually("it is said why", func() bool {
+		out, _, _ := w.run("plan", "acme/fleet")
+		return strings.Contains(out, "waiting: at "+broken[:7]+" flux-system/slow of one cannot be built: ") && strings.Contains(out, "gone.yaml")
+	})
+	w.stand(begun, "rw/slow")
+	mended := write("slow is mended", map[string]string{"apps/slow/gone.yaml": object("gone", "1")})
+	w.reach(mended, "rw/slow", "rw/fast")
+	for _, m := range w.pushed()["rw/slow"] {
+		if m.to == broken {
+			t.Errorf("rw/slow was at %s", broken)
+		}
+	}
+}
+
 // TestReferencesMakeOnce: a change after which two Kustomizations with different windows make one object, and did not before, is blocked. One that takes it
 // from the one to the other is not, nor is one that finds it so.
 func TestReferencesMakeOnce(t *testing.T) {
