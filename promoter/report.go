@@ -57,13 +57,14 @@ func (d *branchCase) reported() ruling {
 	return r
 }
 
-// unreported is the Flux Kustomizations that track the branch where it stands, and of which no report speaks. A report names its object among other things,
-// as its cluster.
+// unreported is the Flux Kustomizations that track the branch where it stands, and of which no report speaks. A report's object ends with the name, or with
+// that and what tells its cluster from others.
 func (d *branchCase) unreported(reports []plan.Report) (lack []string) {
 	spoken := map[string]bool{}
 	for _, v := range reports {
-		for part := range strings.SplitSeq(v.Object, "/") {
-			spoken[strings.ToLower(part)] = true
+		parts := strings.Split(strings.ToLower(v.Object), "/")
+		for _, part := range parts[max(0, len(parts)-2):] {
+			spoken[part] = true
 		}
 	}
 	for _, name := range d.line.Builds[d.tracked.Tip].Of[d.name].Tracks {
