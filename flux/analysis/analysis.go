@@ -219,7 +219,8 @@ func (t Tree) Tracked(ctx context.Context, policy *config.Policy) (map[string]re
 // ErrRootless is that nothing is known to read any file.
 var ErrRootless = errors.New("no cluster is found: list them under clusters in " + config.File)
 
-// broken is what the change keeps from being built, or has two entry points make that did not both make it before.
+// broken is what the change keeps from being built, has a windowed entry point read that a rule makes live, or has two entry points make that did not both make it
+// before.
 func (c Change) broken(ctx context.Context, g *reach.Graph, trees []Tree, levels config.Consistency) (string, error) {
 	before, after := g.Touched(c.names())
 	is, err := trees[1].Build(ctx, after)
@@ -233,6 +234,11 @@ func (c Change) broken(ctx context.Context, g *reach.Graph, trees []Tree, levels
 	if levels.Builds == config.LevelHold {
 		if broken := g.Broken(was, is); broken != "" {
 			return broken, nil
+		}
+	}
+	if levels.Layers == config.LevelHold {
+		if made := g.MadeLive(); made != "" {
+			return made, nil
 		}
 	}
 	if levels.Duplicates != config.LevelHold {

@@ -136,6 +136,36 @@ func (g *Graph) layers(paths []string) []config.Note {
 	return c.notes("1 more file", "%d more files")
 }
 
+// MadeLive is what a windowed entry point reads after a change, and none did before it, and a rule makes live; "": nothing.
+func (g *Graph) MadeLive() string {
+	before, after := g.trees[0].held(), g.trees[1].held()
+	for _, path := range slices.Sorted(maps.Keys(after)) {
+		if _, was := before[path]; was || g.policy.Layout.Rule(path) < 0 {
+			continue
+		}
+		if class := g.policy.Layout.Classify(path); isLive(class.Releases) && len(class.Releases) > 0 {
+			return strings.Replace(class.Rule+" "+wordMakesLive, placeholder, after[path].Chain(path), 1)
+		}
+	}
+	return ""
+}
+
+// held is what windowed entry points of a tree are known to read as their own, with one of them.
+func (t *tree) held() map[string]Reader {
+	out := map[string]Reader{}
+	for _, e := range t.entries {
+		if isLive(e.releases) || e.elsewhere {
+			continue
+		}
+		for _, path := range e.Content() {
+			if !e.May(path) {
+				out[path] = Reader{e.Entry, nil, e.releases}
+			}
+		}
+	}
+	return out
+}
+
 // disagree is what is wrong with what a rule gives a path; "": nothing. Of a cluster without a windowed entry point, or whose root is guessed,
 // it is not known that what is windowed there is read by none. That a window holds what only live ones read is no danger, and without `flux: true` a rule needs
 // no reason for it.

@@ -463,7 +463,7 @@ func sizeOfAnswers(found *reply) int {
 	for branch, b := range found.Tracked {
 		n += pathBytes + len(branch) + len(b.Broken)
 		for _, name := range b.Tracks {
-			n += 16 + len(name)
+			n += 16 + len(name) // a string
 		}
 	}
 	for path, one := range found.Answers {

@@ -251,6 +251,21 @@ spec: {interval: 1m, url: URL, ref: {branch: rw/NAME}}
 	}
 }
 
+// TestReferencesAgainstARule: a change by which a windowed Kustomization reads what a rule makes live is blocked. One that finds it so is not, nor is one of what
+// nobody windowed reads.
+func TestReferencesAgainstARule(t *testing.T) {
+	t.Parallel()
+	w := newCluster(t)
+	w.setFile(strings.Replace(strings.ReplaceAll(byReferences, "WINDOW", shutForYears), "  unmatched:", "  rules:\n    - {paths: [\"apps/base/**\", \"docs/**\"], release: live}\n  unmatched:", 1))
+	w.serve()
+	newly := w.change("newly", map[string]string{"apps/slow/kustomization.yaml": resources("../base", "own.yaml", "../../docs"), "docs/kustomization.yaml": resources("a.yaml"), "docs/a.yaml": object("a", "0")})
+	w.eventually("it is blocked", func() bool {
+		return strings.HasPrefix(w.status(newly), "failure: ") && strings.Contains(w.status(newly), "makes live what a windowed Flux Kustomization reads: docs/")
+	})
+	w.merged(w.change("before", map[string]string{"apps/base/shared.yaml": object("shared", "1")}))
+	w.merged(w.change("docs", map[string]string{"docs/b.yaml": object("b", "0")}))
+}
+
 // TestReferencesMakeOnce: a change after which two Kustomizations with different windows make one object, and did not before, is blocked. One that takes it
 // from the one to the other is not, nor is one that finds it so.
 func TestReferencesMakeOnce(t *testing.T) {
