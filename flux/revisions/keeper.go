@@ -306,7 +306,7 @@ func (r *repository) supersede(about plan.Mention) {
 // line puts a question in its turn. Who opens pull requests that take a minute delays these.
 func (k *Keeper) line(r *repository, a *answer) {
 	at := len(r.waiting)
-	for at > 0 && !r.isLast(a) && r.isLast(r.waiting[at-1]) {
+	for at > 0 && !r.isSlow(a) && r.isSlow(r.waiting[at-1]) {
 		at--
 	}
 	r.waiting = slices.Insert(r.waiting, at, a)
@@ -319,9 +319,9 @@ func (k *Keeper) line(r *repository, a *answer) {
 	}
 }
 
-// isLast reports whether a question is one after others: nobody waits for a build yet, or the last answer about any of the pull requests took long.
-func (r *repository) isLast(a *answer) bool {
-	return a.Default != "" || slices.ContainsFunc(a.about, func(m plan.Mention) bool { return r.slow[m.Pull] })
+// isSlow reports whether the last answer about any of the pull requests took long.
+func (r *repository) isSlow(a *answer) bool {
+	return slices.ContainsFunc(a.about, func(m plan.Mention) bool { return r.slow[m.Pull] })
 }
 
 // unread says that there is no answer about a change, and why. A merge group waits however long it is read: a failure would take it out of its queue.

@@ -701,3 +701,67 @@ func BenchmarkAnswer(b *testing.B) {
 		}
 	})
 }
+
+// TestCommitsAreBuiltOnce: the commits to which a branch may go are asked about, twenty back at most, and where one stands. What is known of them stays known
+// while the base moves, and is not written into what others have of the source.
+func TestCommitsAreBuiltOnce(t *testing.T) {
+	policy, findings := config.Parse([]byte(rules + "branches:\n  - {name: rw/a, from: main, window: weekend}\n  - {name: rw/b, from: next, window: weekend}\n"))
+	if policy == nil {
+		t.Fatal(findings)
+	}
+	line := func(name string, n int) (out []plan.Commit) {
+		for i := range n {
+			out = append(out, plan.Commit{SHA: plan.SHA(fmt.Sprint(name, i))})
+		}
+		return out
+	}
+	for _, c := range []struct {
+		name  string
+		a, b  plan.WindowedBranch
+		asked []plan.SHA
+	}{
+		{"behind", plan.WindowedBranch{Relation: plan.Behind, Reach: 2}, plan.WindowedBranch{Relation: plan.Diverged, Reach: 3}, []plan.SHA{"m0", "m1", "n0", "n1", "n2"}},
+		{"level", plan.WindowedBranch{Relation: plan.Level}, plan.WindowedBranch{Relation: plan.RelationUnknown}, []plan.SHA{"m0"}},
+		{"far", plan.WindowedBranch{Relation: plan.Behind, Reach: 25}, plan.WindowedBranch{}, nil},
+		{"new", plan.WindowedBranch{Relation: plan.Absent}, plan.WindowedBranch{}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.a.Name, c.b.Name = "rw/a", "rw/b"
+			k, now := NewKeeper(Options{Command: []string{"x"}, Log: slog.New(slog.DiscardHandler)}), time.Now()
+			seen := func(tip plan.SHA) plan.Snapshot {
+				s := observed(t, 1, tip, "before", nil)
+				s.Bases["main"] = plan.Base{Tip: tip, File: "f11e", Policy: policy}
+				s.Branches = []plan.WindowedBranch{c.a, c.b}
+				s.Sources = map[plan.Branch]plan.Source{"main": {Line: line("m", 30)}, "next": {Line: line("n", 30)}}
+				return s
+			}
+			s := seen("tip")
+			shared := s.Sources
+			k.Fill(&s, now)
+			if shared["main"].Builds != nil {
+				t.Error("what others have was written to")
+			}
+			var asked []plan.SHA
+			for r, a := k.next(now); a != nil; r, a = k.next(now) {
+				asked = append(asked, a.Asked.Head)
+				k.done(r, a, &reply{Tracked: map[plan.Branch]plan.Build{"rw/a": {Broken: string(a.Asked.Head)}}}, nil, now)
+			}
+			if c.asked == nil {
+				for _, commit := range line("m", 20) {
+					c.asked = append(c.asked, commit.SHA)
+				}
+			}
+			if slices.Sort(asked); !slices.Equal(asked, slices.Sorted(slices.Values(c.asked))) {
+				t.Errorf("asked about %v, want %v", asked, c.asked)
+			}
+			s = seen("moved")
+			k.Fill(&s, now)
+			if _, a := k.next(now); a != nil {
+				t.Errorf("%s is asked about again", a.Asked.Head)
+			}
+			if b := s.Sources["main"].Builds["m0"]; b.Unread.Is() || b.Of["rw/a"].Broken != "m0" {
+				t.Errorf("%+v", b)
+			}
+		})
+	}
+}
