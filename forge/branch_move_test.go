@@ -194,7 +194,7 @@ func TestMovesWithoutALookAndLostAnswers(t *testing.T) {
 
 // A look does not tell the rulesets of a branch that is not there: what refuses to make it for the lack of our status shows that it demands it.
 func TestRefusalsTeachDemands(t *testing.T) {
-	w := newWorldWith(t, map[string]string{config.File: windowedText("none", "rw/1", "rw/10")}, standin.Options{})
+	w := newWorldWith(t, map[string]string{config.File: windowedText("none", "rw/1", "rw/10")}, standin.ServerOptions{})
 	root := w.r.Tip("main")
 	w.put("rw/1", root)
 	tip := w.push("main", "x")

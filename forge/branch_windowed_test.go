@@ -46,7 +46,7 @@ func newWindowed(t *testing.T, checks string, names ...string) *world {
 // newOnDisk is likewise, for a test that runs git in the stand-in's repository.
 func newOnDisk(t *testing.T, checks string, names ...string) *world {
 	t.Helper()
-	return newWorldWith(t, map[string]string{config.File: windowedText(checks, names...)}, standin.Options{})
+	return newWorldWith(t, map[string]string{config.File: windowedText(checks, names...)}, standin.ServerOptions{})
 }
 
 // put moves a branch for somebody, by force.

@@ -32,7 +32,7 @@ func newHerd(t *testing.T, many int) *herd {
 func newHerdOver(t *testing.T, many int, files map[string]string, dirs ...string) *herd {
 	t.Helper()
 	h := &herd{now: time.Now().Round(0).UTC()}
-	h.world = newWorldWith(t, files, standin.Options{Memory: true, Now: func() time.Time { return h.now }})
+	h.world = newWorldWith(t, files, standin.ServerOptions{Memory: true, Now: func() time.Time { return h.now }})
 	for i := range many {
 		change := &standin.Change{Write: map[string]string{}}
 		for _, dir := range dirs {
@@ -277,7 +277,7 @@ func TestPriceOfABurst(t *testing.T) {
 
 // TestPriceOfAStart: of a repository that is not known a small page is read, in full.
 func TestPriceOfAStart(t *testing.T) {
-	w := newWorldWith(t, nil, standin.Options{Memory: true})
+	w := newWorldWith(t, nil, standin.ServerOptions{Memory: true})
 	points, many := 0, 20
 	for i := range many {
 		r, err := w.hub.CreateRepo("acme", fmt.Sprint("r", i), map[string]string{config.File: policyText})

@@ -17,7 +17,7 @@ import (
 func TestForgotten(t *testing.T) {
 	now := time.Now()
 	at := now
-	w := newWorldWith(t, nil, standin.Options{Now: func() time.Time { return at }})
+	w := newWorldWith(t, nil, standin.ServerOptions{Now: func() time.Time { return at }})
 	green := func(n int, by string) {
 		p, err := w.r.Pull(n)
 		w.must(err)
@@ -130,7 +130,7 @@ func TestNothingForgotten(t *testing.T) {
 		price := func(ask Ask) (int, int) {
 			now := time.Now()
 			at := now
-			w := newWorldWith(t, nil, standin.Options{Memory: true, Now: func() time.Time { return at }})
+			w := newWorldWith(t, nil, standin.ServerOptions{Memory: true, Now: func() time.Time { return at }})
 			at = now.Add(-plan.MaxSkew - time.Minute)
 			for n := range leastForgotten + 5 {
 				w.must(w.r.ClosePull(w.open(fmt.Sprint("old", n), fmt.Sprint(n)), "alice"))
@@ -188,7 +188,7 @@ func TestLeftBehind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			now := time.Now().Truncate(time.Second)
 			at := now
-			w := newWorldWith(t, nil, standin.Options{Memory: true, Now: func() time.Time { return at }})
+			w := newWorldWith(t, nil, standin.ServerOptions{Memory: true, Now: func() time.Time { return at }})
 			at = now.Add(-2 * time.Minute)
 			w.must(w.r.Push("alice", "bare", w.r.Tip("main")))
 			n := w.open("a", "a")
@@ -266,7 +266,7 @@ func TestEarlierHeadsOfAnObservationThatFailed(t *testing.T) {
 func TestLeftBehindBesideManyReports(t *testing.T) {
 	now := time.Now().Truncate(time.Second)
 	at := now
-	w := newWorldWith(t, nil, standin.Options{Memory: true, Now: func() time.Time { return at }})
+	w := newWorldWith(t, nil, standin.ServerOptions{Memory: true, Now: func() time.Time { return at }})
 	at = now.Add(-2 * time.Minute)
 	w.must(w.r.Push("alice", "bare", w.r.Tip("main")))
 	n := w.open("a", "a")

@@ -25,7 +25,7 @@ import (
 // against GitHub's own descriptions.
 type world struct {
 	*testing.T
-	hub   *standin.GitHub
+	hub   *standin.Server
 	r     *standin.Repo
 	forge *Forge
 	repo  plan.Repo
@@ -47,14 +47,14 @@ const policyText = "version: 1\ntimezone: UTC\nwindows:\n  night: {open: \"0 22 
 
 func newWorld(t *testing.T, files map[string]string) *world {
 	t.Helper()
-	return newWorldWith(t, files, standin.Options{Memory: true})
+	return newWorldWith(t, files, standin.ServerOptions{Memory: true})
 }
 
 // newWorldWith is a world before a GitHub of another kind.
-func newWorldWith(t *testing.T, files map[string]string, o standin.Options) *world {
+func newWorldWith(t *testing.T, files map[string]string, o standin.ServerOptions) *world {
 	t.Helper()
 	o.Dir, o.AppID, o.AppKey = t.TempDir(), appID, publicKey(t)
-	hub, err := standin.New(o)
+	hub, err := standin.NewServer(o)
 	if err != nil {
 		t.Fatal(err)
 	}

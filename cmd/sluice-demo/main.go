@@ -88,7 +88,7 @@ func show(ctx context.Context, stdout, stderr io.Writer, level slog.Level, once 
 type demo struct {
 	out      io.Writer
 	now      func() time.Time
-	github   *standin.GitHub
+	github   *standin.Server
 	repo     *standin.Repo
 	server   *http.Server
 	service  *service.Service
@@ -121,14 +121,14 @@ func start(ctx context.Context, dir string, stdout, stderr io.Writer, level slog
 	}
 	url := "http://" + listener.Addr().String()
 	d := &demo{out: stdout, now: time.Now, ended: make(chan error, 1), seen: map[int]standin.Pull{}, statuses: map[string]int{}, key: filepath.Join(dir, "app.pem")}
-	d.github, err = standin.New(standin.Options{
+	d.github, err = standin.NewServer(standin.ServerOptions{
 		Dir: filepath.Join(dir, "git"), AppID: demoApp, AppKey: &key.PublicKey, WebhookSecret: demoSecret, Limits: standin.GitHubLimits,
 	})
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
 	d.github.SetURL(url)
-	d.server = &http.Server{Handler: site.New(d.github), ReadHeaderTimeout: 10 * time.Second}
+	d.server = &http.Server{Handler: site.New(d.github.GitHub, d.github.Handler()), ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = d.server.Serve(listener) }() // ends with Close
 	pemKey := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 	if err := os.WriteFile(d.key, pemKey, 0o600); err != nil {

@@ -17,7 +17,7 @@ func TestPromoteProtected(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	github, err := standin.New(standin.Options{Dir: t.TempDir(), AppID: 1, AppKey: &key.PublicKey})
+	github, err := standin.NewServer(standin.ServerOptions{Dir: t.TempDir(), AppID: 1, AppKey: &key.PublicKey})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,31 +38,31 @@ type caller struct {
 var errNoCredentials = errors.New("no credentials")
 
 // who reads the credentials of a request.
-func (g *GitHub) who(r *http.Request) (caller, error) {
+func (s *Server) who(r *http.Request) (caller, error) {
 	header := r.Header.Get("Authorization")
 	scheme, value, _ := strings.Cut(header, " ")
 	switch strings.ToLower(scheme) {
 	case "bearer", "token":
-		return g.byToken(strings.TrimSpace(value))
+		return s.byToken(strings.TrimSpace(value))
 	case "basic":
-		return g.byPassword(r)
+		return s.byPassword(r)
 	case "":
 		return caller{}, errNoCredentials
 	}
-	return caller{}, refuse(http.StatusUnauthorized, msgBadCredentials)
+	return caller{}, Refuse(http.StatusUnauthorized, msgBadCredentials)
 }
 
 // byPassword reads what git and curl send: a token as the password, or a person's login as the name. Nobody has to
 // prove who they are: the stand-in has no secrets to keep.
-func (g *GitHub) byPassword(r *http.Request) (caller, error) {
+func (s *Server) byPassword(r *http.Request) (caller, error) {
 	name, password, ok := r.BasicAuth()
 	if !ok {
-		return caller{}, refuse(http.StatusUnauthorized, msgBadCredentials)
+		return caller{}, Refuse(http.StatusUnauthorized, msgBadCredentials)
 	}
 	if strings.HasPrefix(password, installationPrefix) || strings.HasPrefix(password, personPrefix) {
-		return g.byToken(password)
+		return s.byToken(password)
 	}
-	return g.byToken(personPrefix + name)
+	return s.byToken(personPrefix + name)
 }
 
 const (
@@ -70,84 +70,82 @@ const (
 	personPrefix       = "person:"
 )
 
-func (g *GitHub) byToken(value string) (caller, error) {
-	if login, ok := strings.CutPrefix(value, personPrefix); ok && validLogin.MatchString(login) {
-		return caller{actor: person(login)}, nil
+func (s *Server) byToken(value string) (caller, error) {
+	if login, ok := strings.CutPrefix(value, personPrefix); ok && ValidLogin(login) {
+		return caller{actor: Person(login)}, nil
 	}
 	if strings.Count(value, ".") == 2 {
-		return g.byJWT(value)
+		return s.byJWT(value)
 	}
-	g.mu.Lock()
-	t, ok := g.tokens[value]
-	g.mu.Unlock()
-	if !ok || !g.now().Before(t.expires) {
-		return caller{}, refuse(http.StatusUnauthorized, msgBadCredentials)
+	s.mu.Lock()
+	t, ok := s.tokens[value]
+	s.mu.Unlock()
+	if !ok || !s.Now().Before(t.expires) {
+		return caller{}, Refuse(http.StatusUnauthorized, msgBadCredentials)
 	}
-	i := g.installation(t.installation)
+	i := s.Installation(t.installation)
 	if i == nil {
-		return caller{}, refuse(http.StatusUnauthorized, msgBadCredentials)
+		return caller{}, Refuse(http.StatusUnauthorized, msgBadCredentials)
 	}
-	if !i.suspended.IsZero() {
-		return caller{}, refuse(http.StatusForbidden, msgSuspended)
+	if !i.Suspended.IsZero() {
+		return caller{}, Refuse(http.StatusForbidden, msgSuspended)
 	}
-	return caller{actor: g.us(), token: &t, id: t.installation}, nil
+	return caller{actor: s.Bot(), token: &t, id: t.installation}, nil
 }
 
 // byJWT verifies a JSON web token as GitHub documents it:
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
-func (g *GitHub) byJWT(value string) (caller, error) {
+func (s *Server) byJWT(value string) (caller, error) {
 	var claims jwt.RegisteredClaims
 	parser := jwt.NewParser(jwt.WithValidMethods([]string{"RS256"}), jwt.WithoutClaimsValidation())
-	_, err := parser.ParseWithClaims(value, &claims, func(*jwt.Token) (any, error) { return g.opts.AppKey, nil })
-	now := g.now()
+	_, err := parser.ParseWithClaims(value, &claims, func(*jwt.Token) (any, error) { return s.opts.AppKey, nil })
+	now := s.Now()
 	switch {
 	case err != nil:
-		return caller{}, refuse(http.StatusUnauthorized, msgBadJWT)
+		return caller{}, Refuse(http.StatusUnauthorized, msgBadJWT)
 	case claims.ExpiresAt == nil || !now.Before(claims.ExpiresAt.Time):
-		return caller{}, refuse(http.StatusUnauthorized, msgJWTExpired)
+		return caller{}, Refuse(http.StatusUnauthorized, msgJWTExpired)
 	case claims.ExpiresAt.After(now.Add(jwtLife + jwtDrift)):
-		return caller{}, refuse(http.StatusUnauthorized, msgJWTTooFar)
+		return caller{}, Refuse(http.StatusUnauthorized, msgJWTTooFar)
 	case claims.IssuedAt == nil || claims.IssuedAt.After(now.Add(jwtDrift)):
-		return caller{}, refuse(http.StatusUnauthorized, msgJWTIssued)
-	case claims.Issuer != strconv.FormatInt(g.opts.AppID, 10):
-		return caller{}, refuse(http.StatusUnauthorized, msgJWTIssuer)
+		return caller{}, Refuse(http.StatusUnauthorized, msgJWTIssued)
+	case claims.Issuer != strconv.FormatInt(s.opts.AppID, 10):
+		return caller{}, Refuse(http.StatusUnauthorized, msgJWTIssuer)
 	}
-	return caller{actor: g.us(), app: true}, nil
+	return caller{actor: s.Bot(), app: true}, nil
 }
 
 // issue makes an installation token.
-func (g *GitHub) issue(i *installation) (string, token) {
-	t := token{installation: i.id, expires: g.now().Add(tokenLife)}
+func (s *Server) issue(i *Installation) (string, token) {
+	t := token{installation: i.ID, expires: s.Now().Add(tokenLife)}
 	value := installationPrefix + rand.Text()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	maps.DeleteFunc(g.tokens, func(_ string, old token) bool { return !g.now().Before(old.expires) })
-	g.tokens[value] = t
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.tokens, func(_ string, old token) bool { return !s.Now().Before(old.expires) })
+	s.tokens[value] = t
 	return value, t
 }
 
 // RevokeTokens ends all installation tokens at once.
-func (g *GitHub) RevokeTokens() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	clear(g.tokens)
+func (s *Server) RevokeTokens() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.tokens)
 }
 
 // sees reports whether a caller can see a repository at all: what one cannot see does not exist, 404.
-func (g *GitHub) sees(c caller, r *Repo) bool {
+func (s *Server) sees(c caller, r *Repo) bool {
 	if c.token == nil {
 		return !c.app // persons see what is public, and everything is
 	}
-	i := g.installation(c.id)
-	return i != nil && strings.EqualFold(i.owner, r.owner)
+	i := s.Installation(c.id)
+	return i != nil && strings.EqualFold(i.Owner, r.Owner())
 }
 
 // mayWrite refuses a person who may not write: 403. The App may do all that sluice asks for: its installation has every permission.
-func (r *Repo) mayWrite(c caller) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if c.token == nil && !r.canWrite(c.actor) {
-		return refuse(http.StatusForbidden, msgMustHave, Write)
+func mayWrite(c caller, r *Repo) error {
+	if c.token != nil {
+		return nil
 	}
-	return nil
+	return r.MustWrite(c.actor)
 }

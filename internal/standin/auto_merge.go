@@ -10,24 +10,24 @@ import (
 // ArmAutoMerge enables auto-merge, which anybody may who may write. A pull request that could be merged at once is refused, as GitHub does:
 // it could be merged by hand.
 func (r *Repo) ArmAutoMerge(n int, by string, method Method) error {
+	if err := r.MustWrite(Person(by)); err != nil {
+		return err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p, err := r.pull(n)
 	if err != nil {
 		return err
 	}
-	if !r.canWrite(person(by)) {
-		return refuse(http.StatusForbidden, msgMustHave, Write)
-	}
-	tip, err := r.git.tip("refs/heads/" + p.Base)
+	tip, err := r.git.Tip("refs/heads/" + p.Base)
 	if err != nil {
 		return err
 	}
-	if r.refuseMerge(p, tip, mergeOrder{by: person(by), method: method}) == nil {
-		return refuse(http.StatusUnprocessableEntity, msgCleanStatus)
+	if r.refuseMerge(p, tip, MergeOrder{By: Person(by), Method: method}) == nil {
+		return Refuse(http.StatusUnprocessableEntity, msgCleanStatus)
 	}
-	r.edit(p, person(by), "auto_merge_enabled", func(p *Pull) object {
-		p.AutoMerge = &AutoMerge{By: person(by), Method: method}
+	r.edit(p, Person(by), "auto_merge_enabled", func(p *Pull) object {
+		p.AutoMerge = &AutoMerge{By: Person(by), Method: method}
 		return nil
 	})
 	return nil
@@ -42,7 +42,7 @@ func (r *Repo) DisarmAutoMerge(n int, by string) error {
 func (r *Repo) autoMerge() {
 	for _, p := range r.pulls {
 		if a := p.AutoMerge; p.Open && a != nil {
-			_, _ = r.merge(p.Number, mergeOrder{by: a.By, method: a.Method, sha: p.HeadSHA}) // refused: it stays armed
+			_, _ = r.merge(p.Number, MergeOrder{By: a.By, Method: a.Method, SHA: p.HeadSHA}) // refused: it stays armed
 		}
 	}
 }

@@ -69,7 +69,7 @@ func TestManyAtOnce(t *testing.T) {
 
 // BenchmarkLook answers one query for 100 pull requests of 100 files each, again and again.
 func BenchmarkLook(b *testing.B) {
-	g, err := standin.New(standin.Options{Dir: b.TempDir(), AppID: appID, AppKey: &appKey().PublicKey, RateLimit: 1 << 30})
+	g, err := standin.NewServer(standin.ServerOptions{Dir: b.TempDir(), AppID: appID, AppKey: &appKey().PublicKey, RateLimit: 1 << 30})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -25,7 +25,7 @@ type Change struct {
 }
 
 // apply makes a commit of a change on top of parent, "" for none.
-func (d *gitDir) apply(c Change, parent string, at time.Time) (string, error) {
+func (d *Git) apply(c Change, parent string, at time.Time) (string, error) {
 	if parent != "" && !fullSHA.MatchString(parent) {
 		return "", fmt.Errorf("%q: %w", parent, ErrNotFound)
 	}
@@ -47,9 +47,9 @@ func (d *gitDir) apply(c Change, parent string, at time.Time) (string, error) {
 		return "", err
 	}
 	who := gitobject.Signature{Name: c.By, Email: mailOf(c.By), When: at.UTC()}
-	next := commit{tree: tree, message: cmp.Or(c.Message, "Change"), author: who, committer: who}
+	next := Commit{Tree: tree, Message: cmp.Or(c.Message, "Change"), Author: who, Committer: who}
 	if parent != "" {
-		next.parents = []string{parent}
+		next.Parents = []string{parent}
 	}
 	return d.write(next)
 }
@@ -76,7 +76,7 @@ func (c Change) valid() error {
 }
 
 // edit makes a change to the files of a tree: moves first, then what is deleted, then what is written.
-func (d *gitDir) edit(all map[string]leaf, c Change) error {
+func (d *Git) edit(all map[string]leaf, c Change) error {
 	for _, old := range slices.Sorted(maps.Keys(c.Move)) {
 		moved := uproot(all, old)
 		if len(moved) == 0 {

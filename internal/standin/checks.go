@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -16,11 +17,13 @@ const (
 	maxContext     = 255  // characters
 )
 
-// setStatus adds a status; the caller holds r.mu.
-func (r *Repo) setStatus(s Status) (Status, error) {
-	c, err := r.git.commit(s.SHA)
+// AddStatus puts a commit status on a commit, reported by s.By, and gives it as it stands there.
+func (r *Repo) AddStatus(s Status) (Status, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c, err := r.git.Commit(s.SHA)
 	if err != nil {
-		return Status{}, refuse(http.StatusUnprocessableEntity, msgNoCommit, s.SHA)
+		return Status{}, Refuse(http.StatusUnprocessableEntity, msgNoCommit, s.SHA)
 	}
 	s.Context = cmp.Or(s.Context, "default")
 	if !slices.Contains([]string{"error", "failure", "pending", "success"}, s.State) {
@@ -33,7 +36,7 @@ func (r *Repo) setStatus(s Status) (Status, error) {
 		return Status{}, invalid("Status", msgLongContext)
 	}
 	n := 0
-	for _, old := range r.statuses[c.sha] {
+	for _, old := range r.statuses[c.SHA] {
 		if strings.EqualFold(old.Context, s.Context) {
 			n++
 		}
@@ -42,57 +45,72 @@ func (r *Repo) setStatus(s Status) (Status, error) {
 		return Status{}, invalid("Status", msgTooManyStatuses)
 	}
 	r.g.meet(s.By)
-	s.ID, s.At, s.SHA = r.g.nextID(), r.g.now(), c.sha
-	r.statuses[c.sha] = append(r.statuses[c.sha], s)
-	r.sendStatus(s)
+	s.ID, s.At, s.SHA = r.g.nextID(), r.g.Now(), c.SHA
+	r.statuses[c.SHA] = append(r.statuses[c.SHA], s)
+	r.notify(Event{Name: "status", By: s.By, Status: &s})
 	r.autoMerge()
 	return s, nil
 }
 
-// setCheck adds a check run, or changes the one of that App and name; the caller holds r.mu.
-func (r *Repo) setCheck(c Check) error {
-	if _, err := r.git.commit(c.SHA); err != nil {
-		return refuse(http.StatusUnprocessableEntity, msgNoCommit, c.SHA)
+// SetCheck puts a check run on a commit, reported by the App c.App, or changes its run of that name.
+func (r *Repo) SetCheck(c Check) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, err := r.git.Commit(c.SHA); err != nil {
+		return Refuse(http.StatusUnprocessableEntity, msgNoCommit, c.SHA)
 	}
 	c.Status = cmp.Or(c.Status, "completed")
 	r.g.meet(c.App)
 	list := slices.Clone(r.checks[c.SHA])
 	at := slices.IndexFunc(list, func(o Check) bool { return o.App.App == c.App.App && o.Name == c.Name })
-	c.At = r.g.now()
+	c.At = r.g.Now()
 	if at >= 0 {
 		list[at] = c
 	} else {
 		list = append(list, c)
 	}
 	r.checks[c.SHA] = list
-	r.sendCheck(c)
+	r.notifyCheck(c)
 	r.autoMerge()
 	return nil
 }
 
-// completedAt is when a run ended; nil if it did not.
-func (c Check) completedAt() any {
-	if c.Status != "completed" {
-		return nil
-	}
-	return timeOrNil(c.At)
+// Reports are what was reported on a commit.
+type Reports struct {
+	Statuses []Status // each context's newest, in the order in which the contexts first appeared; those that differ only in case are one
+	Checks   []Check
 }
 
-// latest is each context's newest status on a commit, in the order in which the contexts first appeared; the caller holds
-// r.mu. Contexts that differ only in case are one.
-func (r *Repo) latest(sha string) []Status {
-	var list []Status
+// Reports has what was reported on a commit up to an instant; zero: now. Of a check run that was changed meanwhile there is nothing.
+func (r *Repo) Reports(sha string, until time.Time) Reports {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.reports(sha, until)
+}
+
+// reported is what is reported on a commit now; the caller holds r.mu.
+func (r *Repo) reported(sha string) Reports { return r.reports(sha, time.Time{}) }
+
+func (r *Repo) reports(sha string, until time.Time) (on Reports) {
+	shows := func(at time.Time) bool { return until.IsZero() || !at.After(until) }
 	at := map[string]int{}
 	for _, s := range r.statuses[sha] {
 		key := strings.ToLower(s.Context)
-		if i, ok := at[key]; ok {
-			list[i] = s
-			continue
+		switch i, ok := at[key]; {
+		case !shows(s.At):
+		case ok:
+			on.Statuses[i] = s
+		default:
+			at[key] = len(on.Statuses)
+			on.Statuses = append(on.Statuses, s)
 		}
-		at[key] = len(list)
-		list = append(list, s)
 	}
-	return list
+	for _, c := range r.checks[sha] {
+		if shows(c.At) {
+			on.Checks = append(on.Checks, c)
+		}
+	}
+	return on
 }
 
 // The states of a required check that is not green, in GitHub's words.
@@ -105,13 +123,13 @@ const (
 
 type badCheck struct{ context, state string }
 
-// missing lists the required checks that are not green on a commit; the caller holds r.mu. A status and a check run of one
-// name must both be green, and one that is bound to an App counts only from that App.
+// missing lists the required checks that are not green. A status and a check run of one name must both be green, and one that is bound
+// to an App counts only from that App.
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
-func (r *Repo) missing(required []RequiredCheck, sha string) []badCheck {
+func (on Reports) missing(required []RequiredCheck) []badCheck {
 	var bad []badCheck
 	for _, want := range required {
-		state := r.reported(sha, func(context string, by Actor) bool {
+		state := on.joined(func(context string, by Actor) bool {
 			return strings.EqualFold(context, want.Context) && (want.App == 0 || by.App == want.App)
 		})
 		if state != "" {
@@ -121,15 +139,15 @@ func (r *Repo) missing(required []RequiredCheck, sha string) []badCheck {
 	return bad
 }
 
-// reported joins the statuses and check runs of a commit that count; the caller holds r.mu.
-func (r *Repo) reported(sha string, counts func(context string, by Actor) bool) (state string) {
+// joined joins the statuses and check runs that count.
+func (on Reports) joined(counts func(context string, by Actor) bool) (state string) {
 	state = stateExpected
-	for _, s := range r.latest(sha) {
+	for _, s := range on.Statuses {
 		if counts(s.Context, s.By) {
 			state = worse(state, ofStatus(s.State))
 		}
 	}
-	for _, c := range r.checks[sha] {
+	for _, c := range on.Checks {
 		if counts(c.Name, c.App) {
 			state = worse(state, ofCheck(c))
 		}
@@ -165,9 +183,9 @@ func ofCheck(c Check) string {
 	return stateFailing
 }
 
-// rollup is a commit's checks and statuses combined, in GraphQL's words; "" if there are none. The caller holds r.mu.
-func (r *Repo) rollup(sha string) string {
-	switch r.reported(sha, func(string, Actor) bool { return true }) {
+// Rollup is all of them combined, in GraphQL's words; "" if there are none.
+func (on Reports) Rollup() string {
+	switch on.joined(func(string, Actor) bool { return true }) {
 	case stateExpected:
 		return ""
 	case "":

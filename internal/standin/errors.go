@@ -5,33 +5,37 @@ import (
 	"net/http"
 )
 
-// apiError is a refusal in GitHub's manner.
-type apiError struct {
-	status  int
-	message string
-	errors  []object // of 422 answers
+// Refusal is a refusal in GitHub's manner.
+type Refusal struct {
+	Status  int
+	Message string
+	Errors  []object // of 422 answers
 }
 
-func (e *apiError) Error() string { return fmt.Sprintf("%d %s", e.status, e.message) }
+func (e *Refusal) Error() string { return fmt.Sprintf("%d %s", e.Status, e.Message) }
 
 // object is a JSON object.
 type object = map[string]any
 
-func refuse(status int, format string, args ...any) *apiError {
-	return &apiError{status: status, message: fmt.Sprintf(format, args...)}
+// Refuse is a refusal with one of GitHub's messages.
+func Refuse(status int, format string, args ...any) *Refusal {
+	return &Refusal{Status: status, Message: fmt.Sprintf(format, args...)}
 }
 
-func notFound() *apiError { return refuse(http.StatusNotFound, msgNotFound) }
-
 // invalid is the answer to a well-formed request that makes no sense: 422 with "Validation Failed".
-func invalid(resource, message string) *apiError {
+func invalid(resource, message string) *Refusal {
 	return unprocessable(object{"resource": resource, "code": "custom", "message": message})
 }
 
-func invalidField(resource, field, code string) *apiError {
+func invalidField(resource, field, code string) *Refusal {
 	return unprocessable(object{"resource": resource, "field": field, "code": code})
 }
 
-func unprocessable(what object) *apiError {
-	return &apiError{status: http.StatusUnprocessableEntity, message: msgValidation, errors: []object{what}}
+func unprocessable(what object) *Refusal {
+	return &Refusal{Status: http.StatusUnprocessableEntity, Message: msgValidation, Errors: []object{what}}
+}
+
+// unfit refuses a well-formed request.
+func unfit(format string, args ...any) error {
+	return Refuse(http.StatusUnprocessableEntity, format, args...)
 }

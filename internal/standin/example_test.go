@@ -20,7 +20,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	github, err := standin.New(standin.Options{Dir: dir, AppID: 1, AppKey: &key.PublicKey})
+	github, err := standin.NewServer(standin.ServerOptions{Dir: dir, AppID: 1, AppKey: &key.PublicKey})
 	if err != nil {
 		panic(err)
 	}

@@ -80,23 +80,23 @@ type faults struct {
 }
 
 // Fault makes matching requests go wrong until Times is used up or the returned function is called.
-func (g *GitHub) Fault(f Fault) (cancel func()) {
+func (s *Server) Fault(f Fault) (cancel func()) {
 	if f.Times == 0 {
 		f.Times = 1
 	}
-	g.faults.mu.Lock()
-	defer g.faults.mu.Unlock()
+	s.faults.mu.Lock()
+	defer s.faults.mu.Unlock()
 	mine := &f
-	g.faults.list = append(g.faults.list, mine)
+	s.faults.list = append(s.faults.list, mine)
 	return func() {
-		g.faults.mu.Lock()
-		defer g.faults.mu.Unlock()
-		g.faults.list = slices.DeleteFunc(g.faults.list, func(o *Fault) bool { return o == mine })
+		s.faults.mu.Lock()
+		defer s.faults.mu.Unlock()
+		s.faults.list = slices.DeleteFunc(s.faults.list, func(o *Fault) bool { return o == mine })
 	}
 }
 
 // SetLatency makes every request of the API wait that long.
-func (g *GitHub) SetLatency(d time.Duration) { g.latency.Store(int64(d)) }
+func (s *Server) SetLatency(d time.Duration) { s.latency.Store(int64(d)) }
 
 // next finds the fault for a request and counts it down.
 func (f *faults) next(r *http.Request, route string, body []byte) (Fault, bool) {
@@ -169,24 +169,24 @@ func (l *requestLog) add(r Request) {
 }
 
 // Requests counts the requests of the API by "METHOD route" since the start or ResetRequests.
-func (g *GitHub) Requests() map[string]int {
-	g.log.mu.Lock()
-	defer g.log.mu.Unlock()
-	return maps.Clone(g.log.counts)
+func (s *Server) Requests() map[string]int {
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	return maps.Clone(s.log.counts)
 }
 
 // RequestLog lists the last requests of the API, oldest first.
-func (g *GitHub) RequestLog() []Request {
-	g.log.mu.Lock()
-	defer g.log.mu.Unlock()
-	return slices.Clone(g.log.list)
+func (s *Server) RequestLog() []Request {
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	return slices.Clone(s.log.list)
 }
 
 // ResetRequests starts the counts from zero.
-func (g *GitHub) ResetRequests() {
-	g.log.mu.Lock()
-	defer g.log.mu.Unlock()
-	g.log.counts, g.log.list = nil, nil
+func (s *Server) ResetRequests() {
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	s.log.counts, s.log.list = nil, nil
 }
 
 // harm answers a request that a fault is for, and reports whether it did; else the request is served as usual.

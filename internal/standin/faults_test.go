@@ -155,7 +155,7 @@ func (w *world) put(path, body string) int {
 // Latency passes by the clock of the test.
 func TestLatency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, err := standin.New(standin.Options{Dir: t.TempDir(), AppID: appID, AppKey: &appKey().PublicKey})
+		g, err := standin.NewServer(standin.ServerOptions{Dir: t.TempDir(), AppID: appID, AppKey: &appKey().PublicKey})
 		if err != nil {
 			t.Fatal(err)
 		}

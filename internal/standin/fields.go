@@ -25,16 +25,16 @@ var fields = map[string]map[string]resolver{
 	},
 	"AutoMergeRequest": {"mergeMethod": of(func(a *AutoMerge) any { return strings.ToUpper(string(a.Method)) })},
 	"Blob": {
-		"byteSize":    of(func(n *gitNode) any { return n.o.raw.Size() }),
+		"byteSize":    of(func(n *gitNode) any { return n.o.Size() }),
 		"isBinary":    try((*gitNode).binary),
-		"isTruncated": of(func(n *gitNode) any { return n.o.raw.Size() > maxText }),
-		"oid":         of(func(n *gitNode) any { return n.o.sha }),
+		"isTruncated": of(func(n *gitNode) any { return n.o.Size() > maxText }),
+		"oid":         of(func(n *gitNode) any { return n.o.SHA }),
 		"text":        try((*gitNode).text),
 	},
 	"Bot": actorFields,
 	"CheckRun": {
 		"checkSuite":  of(func(c *checkRun) any { return c }),
-		"completedAt": of(func(c *checkRun) any { return c.completedAt() }),
+		"completedAt": of(func(c *checkRun) any { return completedAt(c.Check) }),
 		"conclusion": of(func(c *checkRun) any {
 			if c.Status != "completed" {
 				return nil
@@ -49,12 +49,12 @@ var fields = map[string]map[string]resolver{
 	"Commit": {
 		"associatedPullRequests": ask((*gitNode).associated),
 		"committedDate": try(func(n *gitNode) (any, error) {
-			return n.read(func(c *commit) any { return timeOrNil(c.committer.When) })
+			return n.read(func(c *Commit) any { return timeOrNil(c.Committer.When) })
 		}),
 		"file":              ask((*gitNode).file),
 		"history":           ask((*gitNode).history),
-		"messageHeadline":   try(func(n *gitNode) (any, error) { return n.read(func(c *commit) any { return c.headline() }) }),
-		"oid":               of(func(n *gitNode) any { return n.o.sha }),
+		"messageHeadline":   try(func(n *gitNode) (any, error) { return n.read(func(c *Commit) any { return headline(c) }) }),
+		"oid":               of(func(n *gitNode) any { return n.o.SHA }),
 		"parents":           ask((*gitNode).parents),
 		"status":            of(func(n *gitNode) any { return n.status() }),
 		"statusCheckRollup": of(func(n *gitNode) any { return n.rollup() }),
@@ -97,12 +97,12 @@ var fields = map[string]map[string]resolver{
 	"RefConnection": pageFields,
 	"RefUpdateRule": {
 		"requiredApprovingReviewCount": of(func(r *Rules) any { return r.Reviews }),
-		"requiredStatusCheckContexts":  of(func(r *Rules) any { return r.contexts() }),
+		"requiredStatusCheckContexts":  of(func(r *Rules) any { return contexts(r) }),
 		"requiresCodeOwnerReviews":     of(func(*Rules) any { return false }),
 	},
 	"Repository": {
 		"databaseId":         of(func(r *repository) any { return r.id }),
-		"defaultBranchRef":   try(func(r *repository) (any, error) { return r.branch(defaultBranch) }),
+		"defaultBranchRef":   try(func(r *repository) (any, error) { return r.branch(DefaultBranch) }),
 		"id":                 of(func(r *repository) any { return nodeID("Repository", r.id) }),
 		"isArchived":         of(func(*repository) any { return false }),
 		"isDisabled":         of(func(*repository) any { return false }),
@@ -139,12 +139,12 @@ var fields = map[string]map[string]resolver{
 		"description": of(func(s Status) any { return orNil(s.Description) }),
 		"state":       of(func(s Status) any { return strings.ToUpper(s.State) }),
 	},
-	"Tree": {"oid": of(func(n *gitNode) any { return n.o.sha })},
+	"Tree": {"oid": of(func(n *gitNode) any { return n.o.SHA })},
 	"TreeEntry": {
 		"mode":   of((*entryNode).mode),
-		"object": try(func(n *entryNode) (any, error) { return n.repo.object(n.sha) }),
-		"oid":    of(func(n *entryNode) any { return n.sha }),
-		"type":   of(func(n *entryNode) any { return n.kind }),
+		"object": try(func(n *entryNode) (any, error) { return n.repo.object(n.SHA) }),
+		"oid":    of(func(n *entryNode) any { return n.SHA }),
+		"type":   of(func(n *entryNode) any { return n.Kind }),
 	},
 	"UpdateParameters":  {"updateAllowsFetchAndMerge": of(func(*ruleNode) any { return false })},
 	"UpdateRefsPayload": {"clientMutationId": of(orNil)},
@@ -163,7 +163,7 @@ var pullFields = map[string]resolver{
 	"headRefName":              of(func(p *pullRequest) any { return p.Head }),
 	"headRefOid":               of(func(p *pullRequest) any { return p.HeadSHA }),
 	"headRepository":           of(func(p *pullRequest) any { return p.headRepository() }),
-	"isCrossRepository":        of(func(p *pullRequest) any { return p.repo.r.fork(&p.Pull) }),
+	"isCrossRepository":        of(func(p *pullRequest) any { return !strings.EqualFold(p.HeadOwner, p.repo.r.Owner()) }),
 	"isDraft":                  of(func(p *pullRequest) any { return p.Draft }),
 	"labels":                   ask(func(p *pullRequest, a arguments) (any, error) { return cut("labels", a, p.Labels) }),
 	"latestOpinionatedReviews": ask((*pullRequest).opinions),
@@ -172,8 +172,8 @@ var pullFields = map[string]resolver{
 	"mergeable":                try((*pullRequest).mergeable),
 	"merged":                   of(func(p *pullRequest) any { return p.Merged }),
 	"number":                   of(func(p *pullRequest) any { return p.Number }),
-	"reviewDecision":           of((*pullRequest).decision),
-	"state":                    of(func(p *pullRequest) any { return p.state() }),
+	"reviewDecision":           of(func(p *pullRequest) any { return orNil(p.repo.r.ReviewDecision(p.Pull)) }),
+	"state":                    of(func(p *pullRequest) any { return stateOf(&p.Pull) }),
 	"statusCheckRollup":        of(func(p *pullRequest) any { return p.repo.commit(p.HeadSHA).rollup() }),
 	"timelineItems":            ask((*pullRequest).forcePushes),
 	"title":                    of(func(p *pullRequest) any { return p.Title }),
@@ -182,8 +182,8 @@ var pullFields = map[string]resolver{
 
 // fileFields are what GraphQL tells of a changed file. It has no old name of a rename.
 var fileFields = map[string]resolver{
-	"changeType": of(func(f fileChange) any { return patchStatus[f.status] }),
-	"path":       of(func(f fileChange) any { return f.path }),
+	"changeType": of(func(f FileChange) any { return patchStatus[f.Status] }),
+	"path":       of(func(f FileChange) any { return f.Path }),
 }
 
 var patchStatus = map[string]string{
@@ -204,7 +204,7 @@ func kindOf(o any, declared string) string {
 	case *gitNode:
 		switch declared {
 		case "GitObject":
-			return map[string]string{"blob": "Blob", "commit": "Commit", "tree": "Tree"}[o.o.kind]
+			return map[string]string{"blob": "Blob", "commit": "Commit", "tree": "Tree"}[o.o.Kind]
 		case "PullRequestTimelineItems":
 			return "HeadRefForcePushedEvent"
 		}
@@ -242,4 +242,12 @@ func timeOrNil(t time.Time) any {
 		return nil
 	}
 	return t.UTC().Format(time.RFC3339)
+}
+
+// completedAt is when a run ended; nil if it did not.
+func completedAt(c Check) any {
+	if c.Status != "completed" {
+		return nil
+	}
+	return timeOrNil(c.At)
 }

@@ -2,6 +2,7 @@ package standin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,23 +22,23 @@ import (
 	"github.com/go-git/go-git/v5/storage/memory"
 )
 
-// gitDir is one bare repository. Git gets validated object names and full ref names, or on
+// Git is one bare repository. Git gets validated object names and full ref names, or on
 // standard input, so that no value can become an option.
-type gitDir struct {
+type Git struct {
 	dir string
 
 	memory *memory.Storage // without git: see memory.go
 	mu     sync.Mutex
 	store  store // go-git's are not safe for concurrent use
 
-	commits memo[string, *commit]
-	bases   memo[[2]string, string]
-	diffs   memo[[2]string, []fileChange]
-	merges  memo[[2]string, mergeResult]
-	lines   memo[[2]string, []*commit]
-	reach   memo[string, map[string]bool]
-	trees   memo[string, []treeEntry]
-	logs    memo[historyKey, []string]
+	commits Memo[string, *Commit]
+	bases   Memo[[2]string, string]
+	diffs   Memo[[2]string, []FileChange]
+	merges  Memo[[2]string, mergeResult]
+	lines   Memo[[2]string, []*Commit]
+	reach   Memo[string, map[string]bool]
+	trees   Memo[string, []TreeEntry]
+	logs    Memo[historyKey, []string]
 }
 
 // Bounds on what is kept in memory of immutable objects, in entries; a full memo is emptied.
@@ -59,17 +60,15 @@ const gitTimeout = time.Minute
 
 var (
 	fullSHA = regexp.MustCompile(`^[0-9a-f]{40}$`)
-	zeroSHA = strings.Repeat("0", 40)
+	ZeroSHA = strings.Repeat("0", 40)
 )
 
 // The first git whose merge-tree can write a tree: https://git-scm.com/docs/git-merge-tree
 const leastMajor, leastMinor = 2, 38
 
-var gitVersion = regexp.MustCompile(`^git version (\d+)\.(\d+)`)
-
 // checkGit reports whether there is a git that can do what the stand-in needs.
 func checkGit(dir string) error {
-	out, err := (&gitDir{dir: dir}).run("version")
+	out, err := (&Git{dir: dir}).run("version")
 	if err != nil {
 		return err
 	}
@@ -77,11 +76,10 @@ func checkGit(dir string) error {
 }
 
 func newEnough(version string) error {
-	m := gitVersion.FindStringSubmatch(version)
-	if m == nil {
+	var major, minor int
+	if _, err := fmt.Sscanf(version, "git version %d.%d", &major, &minor); err != nil {
 		return fmt.Errorf("git version: cannot read %q", version)
 	}
-	major, minor := intOf(m[1]), intOf(m[2])
 	if major < leastMajor || major == leastMajor && minor < leastMinor {
 		return fmt.Errorf("git %d.%d is too old: %d.%d or newer is needed", major, minor, leastMajor, leastMinor)
 	}
@@ -89,10 +87,10 @@ func newEnough(version string) error {
 }
 
 // initGit makes a bare repository in dir with the default branch main, or one in memory.
-func (g *GitHub) initGit(dir string) (*gitDir, error) {
-	d := &gitDir{dir: dir}
-	d.commits.max, d.bases.max, d.diffs.max, d.merges.max = maxCommits, maxBases, maxDiffs, maxMerges
-	d.lines.max, d.reach.max, d.trees.max, d.logs.max = maxLines, maxReach, maxTrees, maxLogs
+func (g *GitHub) initGit(dir string) (*Git, error) {
+	d := &Git{dir: dir}
+	d.commits.Max, d.bases.Max, d.diffs.Max, d.merges.Max = maxCommits, maxBases, maxDiffs, maxMerges
+	d.lines.Max, d.reach.Max, d.trees.Max, d.logs.Max = maxLines, maxReach, maxTrees, maxLogs
 	if g.opts.Memory {
 		d.memory = memory.NewStorage()
 		d.store = d.memory
@@ -101,7 +99,7 @@ func (g *GitHub) initGit(dir string) (*gitDir, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, err
 	}
-	if _, err := d.run("init", "--quiet", "--bare", "--initial-branch="+defaultBranch, dir); err != nil {
+	if _, err := d.run("init", "--quiet", "--bare", "--initial-branch="+DefaultBranch, dir); err != nil {
 		return nil, err
 	}
 	if err := d.configure(); err != nil {
@@ -115,7 +113,7 @@ func (g *GitHub) initGit(dir string) (*gitDir, error) {
 // repository, for whoever runs git in it.
 const settings = "[gc]\n\tauto = 0\n[receive]\n\tautogc = false\n[transfer]\n\tunpackLimit = 1000000000\n[core]\n\tlogAllRefUpdates = false\n"
 
-func (d *gitDir) configure() error {
+func (d *Git) configure() error {
 	f, err := os.OpenFile(filepath.Join(d.dir, "config"), os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -136,16 +134,16 @@ func (e *gitError) Error() string {
 }
 
 // run runs git and gives its standard output.
-func (d *gitDir) run(args ...string) ([]byte, error) { return d.runIn(nil, args...) }
+func (d *Git) run(args ...string) ([]byte, error) { return d.runIn(nil, args...) }
 
 // runIn runs git with an input.
-func (d *gitDir) runIn(in io.Reader, args ...string) ([]byte, error) {
+func (d *Git) runIn(in io.Reader, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
 	defer cancel()
 	if d.memory != nil {
 		return nil, errors.New("a repository in memory is not git's")
 	}
-	cmd := d.command(ctx, args...)
+	cmd := d.Command(ctx, args...)
 	cmd.Stdin = in
 	var out, text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &text
@@ -159,8 +157,8 @@ func (d *gitDir) runIn(in io.Reader, args ...string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// command is git in this repository, isolated from the settings of the user who runs the stand-in.
-func (d *gitDir) command(ctx context.Context, args ...string) *exec.Cmd {
+// Command is git in this repository, isolated from the settings of the user who runs the stand-in.
+func (d *Git) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", args...) // the arguments are the caller's literals and validated names
 	cmd.Dir = d.dir
 	cmd.Env = []string{
@@ -199,8 +197,8 @@ func validRef(ref string) bool {
 	return true
 }
 
-// tip is what a full ref name points to; "" if it does not exist.
-func (d *gitDir) tip(ref string) (string, error) {
+// Tip is what a full ref name points to; "" if it does not exist.
+func (d *Git) Tip(ref string) (string, error) {
 	if !validRef(ref) {
 		return "", nil
 	}
@@ -223,7 +221,7 @@ var errMoved = errors.New("ref moved")
 type refMove struct{ name, from, to string }
 
 // move sets refs that still are where the caller saw them: all, or none of them.
-func (d *gitDir) move(moves ...refMove) error {
+func (d *Git) move(moves ...refMove) error {
 	var script strings.Builder
 	for _, m := range moves {
 		if !validRef(m.name) || (m.to != "" && !fullSHA.MatchString(m.to)) || (m.from != "" && !fullSHA.MatchString(m.from)) {
@@ -242,11 +240,11 @@ func (d *gitDir) move(moves ...refMove) error {
 	return err
 }
 
-// ref is a full name and where it points.
-type ref struct{ name, sha string }
+// Ref is a full name and where it points.
+type Ref struct{ Name, SHA string }
 
-// branches lists the refs of all branches, by name.
-func (d *gitDir) branches() ([]ref, error) {
+// Branches lists the refs of all branches, by name.
+func (d *Git) Branches() ([]Ref, error) {
 	if d.memory != nil {
 		return d.listInMemory(), nil
 	}
@@ -254,11 +252,21 @@ func (d *gitDir) branches() ([]ref, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []ref
+	var list []Ref
 	for line := range strings.Lines(string(out)) {
 		if name, sha, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
-			list = append(list, ref{name, sha})
+			list = append(list, Ref{name, sha})
 		}
 	}
 	return list, nil
 }
+
+// shaOf is "" for a hash of zeros, which stands for no commit.
+func shaOf(h plumbing.Hash) string {
+	if h.IsZero() {
+		return ""
+	}
+	return h.String()
+}
+
+func orZero(sha string) string { return cmp.Or(sha, ZeroSHA) }

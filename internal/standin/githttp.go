@@ -31,52 +31,53 @@ var gitProtocol = regexp.MustCompile(`^version=[012]$`)
 // gitCall is one request of git on its way.
 type gitCall struct {
 	*http.Request
+	s       *Server
 	repo    *Repo
 	service string // upload-pack or receive-pack
 	by      Actor
 }
 
 // serveGit serves OWNER/NAME.git.
-func (g *GitHub) serveGit(w http.ResponseWriter, r *http.Request, service string, serve func(http.ResponseWriter, gitCall)) {
+func (s *Server) serveGit(w http.ResponseWriter, r *http.Request, service string, serve func(http.ResponseWriter, gitCall)) {
 	name, bare := strings.CutSuffix(r.PathValue("repo"), ".git")
-	repo := g.Repo(r.PathValue("owner"), name)
+	repo := s.Repo(r.PathValue("owner"), name)
 	if repo == nil || !bare || service != "git-upload-pack" && service != "git-receive-pack" {
-		g.denyGit(w, notFound())
+		s.denyGit(w, notFound())
 		return
 	}
 	service = strings.TrimPrefix(service, "git-")
-	who, err := g.gitCaller(r, repo, service)
+	who, err := s.gitCaller(r, repo, service)
 	if err != nil {
-		g.denyGit(w, err)
+		s.denyGit(w, err)
 		return
 	}
-	serve(w, gitCall{r, repo, service, who.actor})
+	serve(w, gitCall{r, s, repo, service, who.actor})
 }
 
 // gitCaller lets anybody read and those with write permission push.
-func (g *GitHub) gitCaller(r *http.Request, repo *Repo, service string) (caller, error) {
-	who, err := g.who(r)
+func (s *Server) gitCaller(r *http.Request, repo *Repo, service string) (caller, error) {
+	who, err := s.who(r)
 	if errors.Is(err, errNoCredentials) && service == "upload-pack" {
 		return caller{}, nil
 	}
 	if err != nil {
 		return caller{}, err
 	}
-	if !g.sees(who, repo) {
+	if !s.sees(who, repo) {
 		return caller{}, notFound()
 	}
 	if service == "upload-pack" {
 		return who, nil
 	}
-	return who, repo.mayWrite(who)
+	return who, mayWrite(who, repo)
 }
 
-func (g *GitHub) denyGit(w http.ResponseWriter, err error) {
-	no := g.refusal(err)
-	if no.status == http.StatusUnauthorized {
+func (s *Server) denyGit(w http.ResponseWriter, err error) {
+	no := s.refusal(err)
+	if no.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
 	}
-	http.Error(w, no.message, no.status)
+	http.Error(w, no.Message, no.Status)
 }
 
 // gitConfig keeps forks out of sight and pull requests out of pushes, and lets people fetch any commit that a ref leads to, without what they filter out.
@@ -87,8 +88,7 @@ var gitConfig = []string{
 
 // command is git's side of the call.
 func (c gitCall) command(flags ...string) *exec.Cmd {
-	git := c.repo.git
-	cmd := git.command(c.Context(), slices.Concat(gitConfig, []string{c.service, "--stateless-rpc"}, flags, []string{git.dir})...)
+	cmd := c.repo.Git().Command(c.Context(), slices.Concat(gitConfig, []string{c.service, "--stateless-rpc"}, flags, []string{c.repo.Dir()})...)
 	if version := c.Header.Get("Git-Protocol"); gitProtocol.MatchString(version) {
 		cmd.Env = append(cmd.Env, "GIT_PROTOCOL="+version)
 	}
@@ -98,7 +98,7 @@ func (c gitCall) command(flags ...string) *exec.Cmd {
 func advertise(w http.ResponseWriter, c gitCall) {
 	out, err := c.command("--advertise-refs").Output()
 	if err != nil {
-		c.repo.g.denyGit(w, err)
+		c.s.denyGit(w, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/x-git-"+c.service+"-advertisement")
@@ -131,7 +131,6 @@ func exchange(w http.ResponseWriter, c gitCall) {
 
 // receive runs a push under the repository's lock and sends the events of what it moved.
 func (c gitCall) receive(w http.ResponseWriter, body io.Reader) {
-	r, by := c.repo, c.by
 	data, err := io.ReadAll(body)
 	if err != nil {
 		http.Error(w, "push too large", http.StatusRequestEntityTooLarge)
@@ -143,20 +142,17 @@ func (c gitCall) receive(w http.ResponseWriter, body io.Reader) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	moves := r.pushed(wishes.Commands, by)
-	if refused := r.declined(moves); len(refused) > 0 {
+	refused := c.repo.Receive(c.by, wishes.Commands, func(forwardOnly bool) {
+		cmd := c.command()
+		if forwardOnly {
+			cmd.Env = append(cmd.Env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=receive.denyNonFastForwards", "GIT_CONFIG_VALUE_0=true")
+		}
+		cmd.Stdin, cmd.Stdout = bytes.NewReader(data), w
+		_ = cmd.Run() // the client hears of it from git
+	})
+	if len(refused) > 0 {
 		_ = report(w, wishes, refused) // fails only if the client went away
-		return
 	}
-	cmd := c.command()
-	if r.forwardOnly(moves) {
-		cmd.Env = append(cmd.Env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=receive.denyNonFastForwards", "GIT_CONFIG_VALUE_0=true")
-	}
-	cmd.Stdin, cmd.Stdout = bytes.NewReader(data), w
-	_ = cmd.Run() // the client hears of it from git
-	r.followPush(moves)
 }
 
 // unshallow leaves out what a push from a shallow clone begins with: go-git knows one such line at most, without the newline that git
@@ -171,45 +167,6 @@ func unshallow(data []byte) []byte {
 		data = data[n:]
 	}
 	return data
-}
-
-// pushed are the moves of branches that a push asks for.
-func (r *Repo) pushed(commands []*packp.Command, by Actor) []move {
-	var list []move
-	for _, c := range commands {
-		if c.Name.IsBranch() {
-			m := move{by: by, owner: r.owner, branch: c.Name.Short(), before: shaOf(c.Old), after: shaOf(c.New)}
-			m.unread = m.after != ""
-			list = append(list, m)
-		}
-	}
-	return list
-}
-
-// shaOf is "" for a hash of zeros, which stands for no commit.
-func shaOf(h plumbing.Hash) string {
-	if h.IsZero() {
-		return ""
-	}
-	return h.String()
-}
-
-// declined lists what rules forbid, by ref. Whether an unknown commit is a fast-forward, git decides: see forwardOnly.
-func (r *Repo) declined(moves []move) map[plumbing.ReferenceName]string {
-	no := map[plumbing.ReferenceName]string{}
-	for _, m := range moves {
-		var refused *apiError
-		if err := r.forbids(m); errors.As(err, &refused) {
-			no[plumbing.NewBranchReferenceName(m.branch)] = refused.message
-		}
-	}
-	return no
-}
-
-func (r *Repo) forwardOnly(moves []move) bool {
-	return slices.ContainsFunc(moves, func(m move) bool {
-		return slices.ContainsFunc(r.rulesOf(m.branch, m.by), func(rules Rules) bool { return rules.NoForce })
-	})
 }
 
 // report declines a whole push in git's words, with the reason on the side band that people see.
@@ -229,16 +186,4 @@ func report(w io.Writer, wishes *packp.ReferenceUpdateRequest, refused map[plumb
 	mux := sideband.NewMuxer(sideband.Sideband64k, w)
 	_, err := mux.WriteChannel(sideband.ProgressMessage, []byte(messages.String()))
 	return errors.Join(err, status.Encode(mux), pktline.NewEncoder(w).Flush())
-}
-
-// followPush does what follows the moves that git carried out.
-func (r *Repo) followPush(moves []move) {
-	for _, m := range moves {
-		now, err := r.git.tip("refs/heads/" + m.branch)
-		if err != nil || now != m.after || m.before == m.after {
-			continue
-		}
-		m.unread = false
-		_ = r.moved(m) // the push is done, and nobody is left to tell
-	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/sluicegate/sluice/internal/standin"
 )
 
-func newPlainServer(t *testing.T, g *standin.GitHub) string {
+func newPlainServer(t *testing.T, g *standin.Server) string {
 	t.Helper()
 	s := httptest.NewServer(g.Handler())
 	t.Cleanup(s.Close)

@@ -1,52 +1,34 @@
 package standin
 
 import (
-	"cmp"
 	"context"
-	"crypto/rsa"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// Options are what a stand-in is made of. Dir, AppID and AppKey are needed; the rest has defaults.
+// Options are what GitHub's state is made of. All but Memory are needed.
 type Options struct {
-	Dir              string            // bare repositories live here; the caller removes it after Close
-	AppID            int64             // the one App that the stand-in knows by key
-	AppKey           *rsa.PublicKey    // verifies the App's JSON web tokens
-	WebhookURL       string            // where the App hears of events; see SetWebhookURL
-	WebhookSecret    string            // signs deliveries
-	WebhookTransport http.RoundTripper // carries deliveries; default http.DefaultTransport
-	RateLimit        int               // requests (points for GraphQL) an hour for each installation; default 5000
-	Hour             time.Duration     // how long such an hour lasts; default time.Hour
-	Limits           Limits            // beside that; none by default, GitHubLimits are those of github.com
-	Memory           bool              // repositories are kept in memory and no git is run, see memory.go: cheap, but nobody can clone
-	Now              func() time.Time  // default time.Now
+	Dir    string           // bare repositories live here; the caller removes it after Close
+	AppID  int64            // the one App that there is from the start
+	Memory bool             // repositories are kept in memory and no git is run, see memory.go: cheap, but nobody can clone
+	Now    func() time.Time // the clock
+	Notify func(Event)      // hears what the App is to be notified of, in the order of the changes and under the repository's lock
 }
 
-// defaultRateLimit is what an installation gets on github.com.
-const defaultRateLimit = 5000
-
-// GitHub is a stand-in for one GitHub with one App. It is safe for concurrent use.
+// GitHub is the state of one GitHub with one App. It is safe for concurrent use.
 type GitHub struct {
-	opts    Options
-	handler http.Handler
-	hooks   *hook
-	faults  faults
-	log     requestLog
-	graphql graphqlServer
-	limits  limits
+	opts Options
 
 	mergeability atomic.Int64 // a Mergeability
-	latency      atomic.Int64 // of every request, a time.Duration
-	lag          atomic.Int64 // of what reads show, likewise
+	lag          atomic.Int64 // of what reads show, a time.Duration
 
 	mu            sync.Mutex
 	url           string
@@ -54,18 +36,14 @@ type GitHub struct {
 	apps          map[string]Actor // that reported something, by lower-case slug
 	lastID        int64
 	repos         []*Repo
-	installations []installation
-	tokens        map[string]token
+	installations []Installation
 	closed        bool
 	jobs          int       // under way in the background
 	idle          sync.Cond // of mu: there are none
 }
 
-// New starts a stand-in without repositories.
+// New makes a GitHub without repositories.
 func New(opts Options) (*GitHub, error) {
-	if opts.Dir == "" || opts.AppID == 0 || opts.AppKey == nil {
-		return nil, errors.New("stand-in needs Dir, AppID and AppKey")
-	}
 	dir, err := filepath.Abs(opts.Dir) // git is run from other directories
 	if err != nil {
 		return nil, fmt.Errorf("start stand-in: %w", err)
@@ -76,66 +54,39 @@ func New(opts Options) (*GitHub, error) {
 			return nil, fmt.Errorf("start stand-in: %w", err)
 		}
 	}
-	fillDefaults(&opts)
-	g := &GitHub{
-		opts: opts, url: "http://github.invalid",
-		ids: map[string]int64{}, lastID: firstID, apps: map[string]Actor{},
-		tokens: map[string]token{},
-	}
+	g := &GitHub{opts: opts, url: "http://github.invalid", ids: map[string]int64{}, lastID: firstID, apps: map[string]Actor{}}
 	g.idle.L = &g.mu
-	g.meet(g.us())
-	g.hooks = newHook(g)
-	g.limits = limits{perHour: opts.RateLimit, hour: opts.Hour, used: map[limitKey]*usage{}, all: map[limitKey]int{}, flying: map[string]int{}}
-	g.SetLimits(opts.Limits)
-	if err := g.graphql.parse(); err != nil {
-		return nil, err
-	}
-	g.handler = g.routes()
+	g.meet(g.Bot())
 	return g, nil
-}
-
-func fillDefaults(o *Options) {
-	o.RateLimit, o.Hour = cmp.Or(o.RateLimit, defaultRateLimit), cmp.Or(o.Hour, time.Hour)
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.WebhookTransport == nil {
-		o.WebhookTransport = http.DefaultTransport
-	}
 }
 
 // firstID is where numbers of accounts, repositories and so on start: none of them is mistaken for a pull request's.
 const firstID = 1000
 
-// Close stops deliveries. What Options.Dir holds stays.
+// Close waits for what runs in the background; nothing is begun any more. What Options.Dir holds stays.
 func (g *GitHub) Close() {
 	g.mu.Lock()
 	g.closed = true
 	g.mu.Unlock()
-	g.hooks.quit()
 	_ = g.Settle(context.Background()) // fails only with the context
 }
 
-// Handler serves REST under / and /api/v3/, GraphQL under /graphql and /api/graphql, and git under /OWNER/NAME.git.
-func (g *GitHub) Handler() http.Handler { return g.handler }
-
-// SetURL sets the URL at which Handler is reachable.
+// SetURL sets the URL at which people and programs reach this GitHub.
 func (g *GitHub) SetURL(url string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.url = strings.TrimSuffix(url, "/")
 }
 
-// api is the root of REST links.
-func (g *GitHub) api() string { return g.web() + "/api/v3" }
-
-func (g *GitHub) web() string {
+// URL is what SetURL set, without a slash at its end.
+func (g *GitHub) URL() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.url
 }
 
-func (g *GitHub) now() time.Time { return g.opts.Now().UTC() }
+// Now is the time, in UTC.
+func (g *GitHub) Now() time.Time { return g.opts.Now().UTC() }
 
 // nextID gives a number that nothing else has.
 func (g *GitHub) nextID() int64 {
@@ -145,8 +96,8 @@ func (g *GitHub) nextID() int64 {
 	return g.lastID
 }
 
-// idOf gives an account's number, the same each time.
-func (g *GitHub) idOf(login string) int64 {
+// IDOf gives an account's number, the same each time.
+func (g *GitHub) IDOf(login string) int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	key := strings.ToLower(login)
@@ -157,8 +108,8 @@ func (g *GitHub) idOf(login string) int64 {
 	return g.ids[key]
 }
 
-// later runs work that GitHub does in the background; Close waits for it. After Close it does nothing.
-func (g *GitHub) later(work func()) {
+// Later runs work that GitHub does in the background; Close waits for it. After Close it does nothing.
+func (g *GitHub) Later(work func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
@@ -204,14 +155,14 @@ type Actor struct {
 	App   int64
 }
 
-// person is the account with that login.
-func person(login string) Actor { return Actor{Login: login} }
+// Person is the account with that login.
+func Person(login string) Actor { return Actor{Login: login} }
 
 // slug is our App's name in addresses, and in its bot's login.
 const slug = "sluice"
 
-// us is our App's bot.
-func (g *GitHub) us() Actor { return Actor{Login: slug, App: g.opts.AppID} }
+// Bot is our App's bot.
+func (g *GitHub) Bot() Actor { return Actor{Login: slug, App: g.opts.AppID} }
 
 // meet remembers an App by its slug.
 func (g *GitHub) meet(a Actor) {
@@ -223,13 +174,24 @@ func (g *GitHub) meet(a Actor) {
 	g.apps[strings.ToLower(a.Login)] = a
 }
 
-// rest is the login as REST and webhooks spell it. GraphQL leaves the suffix out.
-func (a Actor) rest() string {
+// App finds an App by its slug: ours, and any other that has reported something here.
+func (g *GitHub) App(slug string) (a Actor, known bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	a, known = g.apps[strings.ToLower(slug)]
+	return a, known
+}
+
+// RESTLogin is the login as REST and webhooks spell it. GraphQL leaves the suffix out.
+func (a Actor) RESTLogin() string {
 	if a.App != 0 {
 		return a.Login + "[bot]"
 	}
 	return a.Login
 }
+
+// Mail is the address that GitHub gives to accounts that hide theirs.
+func (a Actor) Mail() string { return mailOf(a.RESTLogin()) }
 
 // Names that may become directories and parts of URLs. GitHub allows no more.
 var (
@@ -237,13 +199,16 @@ var (
 	validName  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 )
 
+// ValidLogin reports whether GitHub would take a name for an account.
+func ValidLogin(name string) bool { return validLogin.MatchString(name) }
+
 // ErrNotFound is the error for a repository, branch, commit or pull request that does not exist.
 var ErrNotFound = errors.New("not found")
 
 // CreateRepo makes a repository with one commit of files on its default branch main, in the reach of the App. The App is
 // installed on owner if it was not.
 func (g *GitHub) CreateRepo(owner, name string, files map[string]string) (*Repo, error) {
-	if !validLogin.MatchString(owner) || !validName.MatchString(name) || name == "." || name == ".." {
+	if !ValidLogin(owner) || !validName.MatchString(name) || name == "." || name == ".." {
 		return nil, fmt.Errorf("create repository %q/%q: not a valid name", owner, name)
 	}
 	if g.Repo(owner, name) != nil {
@@ -255,9 +220,9 @@ func (g *GitHub) CreateRepo(owner, name string, files map[string]string) (*Repo,
 	}
 	r := newRepo(g, owner, name, dir)
 	change := Change{By: owner, Message: "Initial commit", Write: files}
-	first, err := dir.apply(change, "", g.now())
+	first, err := dir.apply(change, "", g.Now())
 	if err == nil {
-		err = dir.move(refMove{"refs/heads/" + defaultBranch, "", first})
+		err = dir.move(refMove{"refs/heads/" + DefaultBranch, "", first})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("create repository %s: %w", r, err)
@@ -266,8 +231,17 @@ func (g *GitHub) CreateRepo(owner, name string, files map[string]string) (*Repo,
 	g.mu.Lock()
 	g.repos = append(g.repos, r)
 	g.mu.Unlock()
-	g.sendRepoAdded(r)
+	if i := g.Installed(owner); i != nil {
+		g.opts.Notify(Event{Name: "installation_repositories", Action: "added", To: *i, By: Person(i.Owner), Added: r})
+	}
 	return r, nil
+}
+
+// Repos lists all repositories, the oldest first.
+func (g *GitHub) Repos() []*Repo {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.repos)
 }
 
 // Repo gives the repository of that name, or nil.

@@ -21,7 +21,7 @@ var schemaText string
 // graphqlServer serves the schema by the table of fields.go.
 type graphqlServer struct {
 	schema *ast.Schema
-	known  memo[string, document]
+	known  Memo[string, document]
 }
 
 // document is the text of a query as it was read: it is never written to.
@@ -42,13 +42,13 @@ func (s *graphqlServer) parse() error {
 	if err != nil {
 		return fmt.Errorf("parse GraphQL schema: %w", err)
 	}
-	s.schema, s.known.max = schema, maxKnown
+	s.schema, s.known.Max = schema, maxKnown
 	return nil
 }
 
 // document reads a query.
 func (s *graphqlServer) document(text string) document {
-	d, _ := s.known.get(text, func() (document, error) {
+	d, _ := s.known.Get(text, func() (document, error) {
 		doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: text}, maxTokens)
 		if err != nil {
 			return document{&ast.QueryDocument{}, gqlerror.List{gqlerror.WrapIfUnwrapped(err)}}, nil
@@ -59,13 +59,13 @@ func (s *graphqlServer) document(text string) document {
 }
 
 // serveGraphQL answers one query. Errors of a query come with 200, those of credentials and limits as in REST.
-func (g *GitHub) serveGraphQL(w http.ResponseWriter, r *http.Request) {
-	who, err := g.who(r)
+func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
+	who, err := s.who(r)
 	if err == nil && who.app {
 		err = errNoCredentials
 	}
 	if err != nil {
-		g.fail(w, err)
+		s.fail(w, err)
 		return
 	}
 	var q struct {
@@ -75,24 +75,24 @@ func (g *GitHub) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil || json.Unmarshal(body, &q) != nil {
-		g.fail(w, refuse(http.StatusBadRequest, msgBadJSON))
+		s.fail(w, Refuse(http.StatusBadRequest, msgBadJSON))
 		return
 	}
-	doc := g.graphql.document(q.Query)
+	doc := s.graphql.document(q.Query)
 	op := doc.Operations.ForName(q.OperationName)
 	c := costOf(doc.QueryDocument, op, q.Variables)
 	cost := price{hour: c.points(), minute: readPoints}
 	if op != nil && op.Operation == ast.Mutation {
 		cost.minute = writePoints * max(1, len(op.SelectionSet)) // of several GitHub says nothing
 	}
-	switch g.limits.charge(w.Header(), limitKey{who.id, "graphql"}, cost, g.now()) {
+	switch s.limits.charge(w.Header(), limitKey{who.id, "graphql"}, cost, s.Now()) {
 	case "":
 	case LimitHour: // with 200, other than in REST
 		e := GraphQLError{Type: "RATE_LIMITED", Message: fmt.Sprintf(msgPrimaryLimit, who.id)}
 		answer{status: http.StatusOK, body: object{"errors": []GraphQLError{e}}}.write(w)
 		return
 	default:
-		g.tooMany(w)
+		s.tooMany(w)
 		return
 	}
 	if c.nodes > maxNodes {
@@ -100,7 +100,7 @@ func (g *GitHub) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 		answer{status: http.StatusOK, body: object{"errors": []GraphQLError{e}}}.write(w)
 		return
 	}
-	data, errs := g.graphql.execute(newView(g, who, c), doc, op, q.Variables)
+	data, errs := s.graphql.execute(newView(s, who, c), doc, op, q.Variables)
 	out := object{}
 	if data != nil {
 		out["data"] = json.RawMessage(data)

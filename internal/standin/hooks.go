@@ -43,7 +43,7 @@ type Fate struct {
 
 // hook sends events to the App, one after the other.
 type hook struct {
-	g    *GitHub
+	s    *Server
 	work func() // sends what is queued
 	quit context.CancelFunc
 
@@ -61,9 +61,9 @@ type queueEntry struct {
 	fate Fate
 }
 
-func newHook(g *GitHub) *hook {
+func newHook(s *Server) *hook {
 	ctx, quit := context.WithCancel(context.Background())
-	h := &hook{g: g, quit: quit, url: g.opts.WebhookURL}
+	h := &hook{s: s, quit: quit, url: s.opts.WebhookURL}
 	h.work = func() {
 		for one, ok := h.next(ctx); ok; one, ok = h.next(ctx) {
 			h.deliver(ctx, one)
@@ -73,10 +73,10 @@ func newHook(g *GitHub) *hook {
 }
 
 // SetWebhookURL sets where events are sent from now on; "" for nowhere.
-func (g *GitHub) SetWebhookURL(url string) {
-	g.hooks.mu.Lock()
-	defer g.hooks.mu.Unlock()
-	g.hooks.url = url
+func (s *Server) SetWebhookURL(url string) {
+	s.hooks.mu.Lock()
+	defer s.hooks.mu.Unlock()
+	s.hooks.url = url
 }
 
 // nowhere reports whether events are sent nowhere.
@@ -87,36 +87,34 @@ func (h *hook) nowhere() bool {
 }
 
 // Deliver decides the fate of events from now on.
-func (g *GitHub) Deliver(f Fate) {
-	g.hooks.mu.Lock()
-	defer g.hooks.mu.Unlock()
-	g.hooks.fate = f
+func (s *Server) Deliver(f Fate) {
+	s.hooks.mu.Lock()
+	defer s.hooks.mu.Unlock()
+	s.hooks.fate = f
 }
 
 // Deliveries lists what was sent or tried, oldest first.
-func (g *GitHub) Deliveries() []Delivery {
-	g.hooks.mu.Lock()
-	defer g.hooks.mu.Unlock()
-	return slices.Clone(g.hooks.log)
+func (s *Server) Deliveries() []Delivery {
+	s.hooks.mu.Lock()
+	defer s.hooks.mu.Unlock()
+	return slices.Clone(s.hooks.log)
 }
 
 // send queues an event for the App.
-func (h *hook) send(event string, to *installation, repository int64, payload object) {
+func (h *hook) send(e Event, repository int64, payload object) {
 	body, err := json.Marshal(payload)
 	if err != nil { // maps of plain values: cannot happen
 		return
 	}
-	action, _ := payload["action"].(string) // push and status have none
-	d := Delivery{GUID: newGUID(), Event: event, Action: action, Repository: repository, Payload: body, At: h.g.now()}
-	if to != nil {
-		d.Installation = to.id
+	d := Delivery{
+		GUID: newGUID(), Event: e.Name, Action: e.Action, Installation: e.To.ID, Repository: repository, Payload: body, At: h.s.Now(),
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.queue = append(h.queue, queueEntry{d, h.fate})
 	if !h.running {
 		h.running = true
-		h.g.later(h.work)
+		h.s.Later(h.work)
 	}
 }
 
@@ -187,10 +185,10 @@ func (h *hook) request(ctx context.Context, url string, d Delivery) (code int, e
 	req.Header.Set("User-Agent", "GitHub-Hookshot/standin")
 	req.Header.Set("X-GitHub-Event", d.Event)
 	req.Header.Set("X-GitHub-Delivery", d.GUID)
-	if secret := h.g.opts.WebhookSecret; secret != "" {
+	if secret := h.s.opts.WebhookSecret; secret != "" {
 		req.Header.Set("X-Hub-Signature-256", Signature(secret, d.Payload))
 	}
-	answer, err := h.g.opts.WebhookTransport.RoundTrip(req)
+	answer, err := h.s.opts.WebhookTransport.RoundTrip(req)
 	if err != nil {
 		return 0, err
 	}

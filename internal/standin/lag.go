@@ -16,7 +16,7 @@ func (g *GitHub) SetLag(d time.Duration) {
 	for _, r := range repos {
 		r.mu.Lock()
 		for _, p := range r.pulls {
-			r.past = append(r.past, pastPull{r.g.now().Add(-d), *p})
+			r.past = append(r.past, pastPull{r.g.Now().Add(-d), *p})
 		}
 		r.mu.Unlock()
 	}
@@ -39,20 +39,20 @@ type pastPull struct {
 // remember keeps how a pull request is now for reads that lag; the caller holds r.mu.
 func (r *Repo) remember(p *Pull) {
 	if r.g.lag.Load() > 0 {
-		r.past = append(r.past, pastPull{r.g.now(), *p})
+		r.past = append(r.past, pastPull{r.g.Now(), *p})
 	}
 }
 
-// asOf is the instant that a query sees; zero: now.
-func (g *GitHub) asOf() time.Time {
+// AsOf is the instant that a query sees; zero: now.
+func (g *GitHub) AsOf() time.Time {
 	if d := time.Duration(g.lag.Load()); d > 0 {
-		return g.now().Add(-d)
+		return g.Now().Add(-d)
 	}
 	return time.Time{}
 }
 
-// pullsAt are the pull requests that reads showed at an instant, by number.
-func (r *Repo) pullsAt(t time.Time) []Pull {
+// PullsAt are the pull requests that reads showed at an instant, zero: show, by number.
+func (r *Repo) PullsAt(t time.Time) []Pull {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	shown := make([]Pull, 0, len(r.pulls))
@@ -64,7 +64,13 @@ func (r *Repo) pullsAt(t time.Time) []Pull {
 	return shown
 }
 
-// pullAt is a pull request as reads showed it at an instant; false if they did not. The caller holds r.mu.
+// PullAt is a pull request as reads showed it at an instant, zero: now; false if they did not.
+func (r *Repo) PullAt(n int, t time.Time) (Pull, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.pullAt(n, t)
+}
+
 func (r *Repo) pullAt(n int, t time.Time) (Pull, bool) {
 	p, err := r.pull(n)
 	if err != nil || r.hidden[n] || !t.IsZero() && p.CreatedAt.After(t) {
@@ -80,8 +86,8 @@ func (r *Repo) pullAt(n int, t time.Time) (Pull, bool) {
 	return *p, true
 }
 
-// tipAt is where a branch was at an instant.
-func (r *Repo) tipAt(branch string, t time.Time) (string, error) {
+// TipAt is where a branch was at an instant; zero: where it is.
+func (r *Repo) TipAt(branch string, t time.Time) (string, error) {
 	if !t.IsZero() {
 		for _, m := range r.Moves() {
 			if m.Branch == branch && m.At.After(t) {
@@ -89,16 +95,5 @@ func (r *Repo) tipAt(branch string, t time.Time) (string, error) {
 			}
 		}
 	}
-	return r.git.tip("refs/heads/" + branch)
-}
-
-// reportsAt has of a repository what was reported on a commit up to an instant; the caller holds r.mu.
-func (r *Repo) reportsAt(sha string, t time.Time) *Repo {
-	if t.IsZero() {
-		return r
-	}
-	some := &Repo{statuses: map[string][]Status{}, checks: map[string][]Check{}}
-	some.statuses[sha] = slices.DeleteFunc(slices.Clone(r.statuses[sha]), func(s Status) bool { return s.At.After(t) })
-	some.checks[sha] = slices.DeleteFunc(slices.Clone(r.checks[sha]), func(c Check) bool { return c.At.After(t) })
-	return some
+	return r.git.Tip("refs/heads/" + branch)
 }

@@ -15,7 +15,7 @@ import (
 // Reads that lag show what was, of one piece, and catch up; what is hidden they never show.
 func TestLag(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, err := standin.New(standin.Options{Dir: t.TempDir(), AppID: appID, AppKey: &appKey().PublicKey, Memory: true})
+		g, err := standin.NewServer(standin.ServerOptions{Dir: t.TempDir(), AppID: appID, AppKey: &appKey().PublicKey, Memory: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -74,8 +74,8 @@ type price struct {
 }
 
 // SetLimits sets other limits, and starts the counts from zero.
-func (g *GitHub) SetLimits(to Limits) {
-	l := &g.limits
+func (s *Server) SetLimits(to Limits) {
+	l := &s.limits
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.Limits, l.most = to, 0
@@ -83,53 +83,53 @@ func (g *GitHub) SetLimits(to Limits) {
 }
 
 // Limited counts the requests that were refused by each of the limits since the start, or since limits were set.
-func (g *GitHub) Limited() map[string]int {
-	g.limits.mu.Lock()
-	defer g.limits.mu.Unlock()
-	return maps.Clone(g.limits.refused)
+func (s *Server) Limited() map[string]int {
+	s.limits.mu.Lock()
+	defer s.limits.mu.Unlock()
+	return maps.Clone(s.limits.refused)
 }
 
 // Sent is what an installation sent since the start: points of the minute of "core" or "graphql", or requests that make "content".
-func (g *GitHub) Sent(owner, resource string) int {
-	i := g.installed(owner)
+func (s *Server) Sent(owner, resource string) int {
+	i := s.Installed(owner)
 	if i == nil {
 		return 0
 	}
-	g.limits.mu.Lock()
-	defer g.limits.mu.Unlock()
-	return g.limits.all[limitKey{i.id, resource}]
+	s.limits.mu.Lock()
+	defer s.limits.mu.Unlock()
+	return s.limits.all[limitKey{i.ID, resource}]
 }
 
 // MostPoints is how many points of REST any minute saw, under whatever limit.
-func (g *GitHub) MostPoints() int {
-	g.limits.mu.Lock()
-	defer g.limits.mu.Unlock()
-	return g.limits.most
+func (s *Server) MostPoints() int {
+	s.limits.mu.Lock()
+	defer s.limits.mu.Unlock()
+	return s.limits.most
 }
 
 // Leave uses up an hour for every installation that has sent something: of "core", requests of REST, or of "graphql", points, so many are
 // left.
-func (g *GitHub) Leave(resource string, left int) {
-	l := &g.limits
+func (s *Server) Leave(resource string, left int) {
+	l := &s.limits
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for key := range l.used {
 		if key.resource == resource {
-			l.of(key, g.now()).used = l.perHour - left
+			l.of(key, s.Now()).used = l.perHour - left
 		}
 	}
 }
 
 // Left is what is left of an installation's hour.
-func (g *GitHub) Left(owner, resource string) int {
-	i := g.installed(owner)
+func (s *Server) Left(owner, resource string) int {
+	i := s.Installed(owner)
 	if i == nil {
 		return 0
 	}
-	l := &g.limits
+	l := &s.limits
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.perHour - l.of(limitKey{i.id, resource}, g.now()).used
+	return l.perHour - l.of(limitKey{i.ID, resource}, s.Now()).used
 }
 
 func (l *limits) of(key limitKey, now time.Time) *usage {
@@ -223,9 +223,9 @@ func (l *limits) enter(whose string) (leave func(), ok bool) {
 }
 
 // tooMany answers as GitHub does where a secondary limit is met.
-func (g *GitHub) tooMany(w http.ResponseWriter) {
+func (s *Server) tooMany(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))
-	g.fail(w, refuse(http.StatusForbidden, msgSecondaryLimit))
+	s.fail(w, Refuse(http.StatusForbidden, msgSecondaryLimit))
 }
 
 // priceOf is what a request of REST costs.

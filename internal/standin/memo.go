@@ -2,16 +2,17 @@ package standin
 
 import "sync"
 
-// memo keeps what never changes once it is known. Its zero value with a max is ready. It is safe for concurrent use; two
+// Memo keeps what never changes once it is known. Its zero value with a max is ready. It is safe for concurrent use; two
 // callers may compute the same value at once, which is harmless because both get the same.
-type memo[K comparable, V any] struct {
-	max int
+type Memo[K comparable, V any] struct {
+	Max int
 
 	mu   sync.Mutex
 	seen map[K]V
 }
 
-func (m *memo[K, V]) get(key K, compute func() (V, error)) (V, error) {
+// Get gives the value of a key, which compute finds if it is not known; its error is not kept.
+func (m *Memo[K, V]) Get(key K, compute func() (V, error)) (V, error) {
 	m.mu.Lock()
 	v, ok := m.seen[key]
 	m.mu.Unlock()
@@ -24,7 +25,7 @@ func (m *memo[K, V]) get(key K, compute func() (V, error)) (V, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.seen == nil || len(m.seen) >= m.max {
+	if m.seen == nil || len(m.seen) >= m.Max {
 		m.seen = map[K]V{}
 	}
 	m.seen[key] = v
@@ -32,7 +33,7 @@ func (m *memo[K, V]) get(key K, compute func() (V, error)) (V, error) {
 }
 
 // peek gives the value if it is known.
-func (m *memo[K, V]) peek(key K) (V, bool) {
+func (m *Memo[K, V]) peek(key K) (V, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	v, ok := m.seen[key]

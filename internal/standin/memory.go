@@ -14,20 +14,20 @@ import (
 // lines, and knows a rename only by equal content.
 
 // listInMemory lists the refs of all branches, by name.
-func (d *gitDir) listInMemory() []ref {
+func (d *Git) listInMemory() []Ref {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var list []ref
+	var list []Ref
 	for _, name := range slices.Sorted(maps.Keys(d.memory.ReferenceStorage)) {
 		if name.IsBranch() {
-			list = append(list, ref{name.String(), shaOf(d.memory.ReferenceStorage[name].Hash())})
+			list = append(list, Ref{name.String(), shaOf(d.memory.ReferenceStorage[name].Hash())})
 		}
 	}
 	return list
 }
 
 // moveInMemory does all of them or none. Like git it has no ref below another.
-func (d *gitDir) moveInMemory(moves []refMove) error {
+func (d *Git) moveInMemory(moves []refMove) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	after := maps.Clone(d.memory.ReferenceStorage)
@@ -53,8 +53,8 @@ func (d *gitDir) moveInMemory(moves []refMove) error {
 }
 
 // mergeInMemory is the three-way merge of two commits, by whole files.
-func (d *gitDir) mergeInMemory(ours, theirs string) (mergeResult, error) {
-	base, err := d.mergeBase(ours, theirs)
+func (d *Git) mergeInMemory(ours, theirs string) (mergeResult, error) {
+	base, err := d.MergeBase(ours, theirs)
 	if err != nil || base == "" {
 		return mergeResult{conflict: true}, err
 	}
@@ -93,13 +93,13 @@ func (d *gitDir) mergeInMemory(ours, theirs string) (mergeResult, error) {
 func parent(path string) string { return path[:max(0, strings.LastIndexByte(path, '/'))] }
 
 // diffInMemory lists what changed between two commits.
-func (d *gitDir) diffInMemory(from, to string) ([]fileChange, error) {
+func (d *Git) diffInMemory(from, to string) ([]FileChange, error) {
 	old, oldErr := d.leaves(from)
 	now, err := d.leaves(to)
 	if err := errors.Join(oldErr, err); err != nil {
 		return nil, err
 	}
-	var list []fileChange
+	var list []FileChange
 	gone := map[leaf][]string{}
 	for _, path := range slices.Sorted(maps.Keys(old)) {
 		if now[path] == (leaf{}) {
@@ -108,25 +108,25 @@ func (d *gitDir) diffInMemory(from, to string) ([]fileChange, error) {
 	}
 	for _, path := range slices.Sorted(maps.Keys(now)) {
 		was, is := old[path], now[path]
-		f := fileChange{path: path, status: "modified", blob: is.sha}
+		f := FileChange{Path: path, Status: "modified", Blob: is.sha}
 		switch {
 		case was == is:
 			continue
 		case was == leaf{} && len(gone[is]) > 0:
-			f.status, f.old = "renamed", gone[is][0]
+			f.Status, f.Old = "renamed", gone[is][0]
 			gone[is] = gone[is][1:]
 		case was == leaf{}:
-			f.status = "added"
+			f.Status = "added"
 		case was.mode[:2] != is.mode[:2]:
-			f.status = "changed"
+			f.Status = "changed"
 		}
 		list = append(list, f)
 	}
 	for was, paths := range gone {
 		for _, path := range paths {
-			list = append(list, fileChange{path: path, status: "removed", blob: was.sha})
+			list = append(list, FileChange{Path: path, Status: "removed", Blob: was.sha})
 		}
 	}
-	slices.SortFunc(list, func(a, b fileChange) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(list, func(a, b FileChange) int { return strings.Compare(a.Path, b.Path) })
 	return list, nil
 }

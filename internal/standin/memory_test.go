@@ -23,7 +23,7 @@ func TestMemoryAgainstGit(t *testing.T) {
 	}
 	dice := rand.New(rand.NewPCG(3, 4))
 	commits := []string{""}
-	same := func(what string, f func(d *gitDir) (string, error)) string {
+	same := func(what string, f func(d *Git) (string, error)) string {
 		t.Helper()
 		want, err := f(real)
 		got, other := f(fake)
@@ -59,7 +59,7 @@ func TestMemoryAgainstGit(t *testing.T) {
 			}
 		}
 		ref := fmt.Sprintf("refs/heads/b%d", i)
-		sha := same("commit", func(d *gitDir) (string, error) {
+		sha := same("commit", func(d *Git) (string, error) {
 			sha, err := d.apply(c, parent, at)
 			if err == nil {
 				err = d.move(refMove{ref, "", sha})
@@ -68,45 +68,45 @@ func TestMemoryAgainstGit(t *testing.T) {
 		})
 		commits = append(commits, sha)
 		a, b := commits[1+dice.IntN(len(commits)-1)], sha
-		same("merge base", func(d *gitDir) (string, error) { return d.mergeBase(a, b) })
-		same("diff", func(d *gitDir) (string, error) { return shown(d.diff(a, b)) })
+		same("merge base", func(d *Git) (string, error) { return d.MergeBase(a, b) })
+		same("diff", func(d *Git) (string, error) { return shown(d.Diff(a, b)) })
 		if bases, err := fake.common(a, b); err != nil || len(bases) != 1 || a == b || i >= 40 {
 			continue // a criss-cross, or files are renamed: git's merge knows better
 		}
-		merge := same("merge", func(d *gitDir) (string, error) {
-			sha, err := d.make(Merge, mergeJob{base: a, head: b, by: person("bob"), message: "merge", at: at})
+		merge := same("merge", func(d *Git) (string, error) {
+			sha, err := d.make(Merge, mergeJob{base: a, head: b, by: Person("bob"), message: "merge", at: at})
 			return sha, err
 		})
 		if merge != "" {
 			commits = append(commits, merge)
 		}
 		for _, path := range []string{"", "a/a-rw/0", "b"} {
-			same("history of "+path, func(d *gitDir) (string, error) {
-				list, err := d.history(historyKey{sha: sha, path: path})
+			same("history of "+path, func(d *Git) (string, error) {
+				list, err := d.History(sha, path)
 				return fmt.Sprint(list), err
 			})
 		}
 	}
-	same("refs", func(d *gitDir) (string, error) {
-		list, err := d.branches()
+	same("refs", func(d *Git) (string, error) {
+		list, err := d.Branches()
 		return fmt.Sprint(list), err
 	})
 	for _, name := range []string{"refs/heads/b1", "b1", "refs/heads/b1^{tree}", "b1:a", "b1:none", "refs/heads/b1^{blob}", "none"} {
-		same(name, func(d *gitDir) (string, error) {
-			o, err := d.find(name)
-			return fmt.Sprint(o.sha, o.kind), err
+		same(name, func(d *Git) (string, error) {
+			o, err := d.Find(name)
+			return fmt.Sprint(o.SHA, o.Kind), err
 		})
 	}
 }
 
 // shown is a diff's paths and kinds.
-func shown(files []fileChange, err error) (string, error) {
+func shown(files []FileChange, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
 	var list []string
 	for _, f := range files {
-		list = append(list, f.status+" "+f.old+" "+f.path+" "+f.blob)
+		list = append(list, f.Status+" "+f.Old+" "+f.Path+" "+f.Blob)
 	}
 	slices.Sort(list)
 	return fmt.Sprint(list), nil

@@ -26,8 +26,8 @@ type mergeResult struct {
 }
 
 // mergeTrees makes the tree of a three-way merge of two commits.
-func (d *gitDir) mergeTrees(ours, theirs string) (mergeResult, error) {
-	return d.merges.get([2]string{ours, theirs}, func() (mergeResult, error) {
+func (d *Git) mergeTrees(ours, theirs string) (mergeResult, error) {
+	return d.merges.Get([2]string{ours, theirs}, func() (mergeResult, error) {
 		if !fullSHA.MatchString(ours) || !fullSHA.MatchString(theirs) {
 			return mergeResult{}, fmt.Errorf("merge %q and %q: %w", ours, theirs, ErrNotFound)
 		}
@@ -56,7 +56,7 @@ func webFlow(at time.Time) gitobject.Signature {
 }
 
 func signature(a Actor, at time.Time) gitobject.Signature {
-	return gitobject.Signature{Name: a.rest(), Email: mailOf(a.rest()), When: at}
+	return gitobject.Signature{Name: a.RESTLogin(), Email: mailOf(a.RESTLogin()), When: at}
 }
 
 // mergeJob is what a merge is made of.
@@ -75,7 +75,7 @@ var (
 )
 
 // make makes the commit, or the line of commits, that a merge adds to the base, and moves no ref.
-func (d *gitDir) make(method Method, j mergeJob) (string, error) {
+func (d *Git) make(method Method, j mergeJob) (string, error) {
 	if method == Rebase {
 		return d.rebase(j)
 	}
@@ -86,23 +86,23 @@ func (d *gitDir) make(method Method, j mergeJob) (string, error) {
 	if m.conflict {
 		return "", errConflict
 	}
-	c := commit{tree: m.tree, message: j.message, committer: webFlow(j.at)}
-	c.parents, c.author = []string{j.base, j.head}, signature(j.by, j.at)
+	c := Commit{Tree: m.tree, Message: j.message, Committer: webFlow(j.at)}
+	c.Parents, c.Author = []string{j.base, j.head}, signature(j.by, j.at)
 	if method == Squash {
-		c.parents, c.author = []string{j.base}, signature(j.author, j.at)
+		c.Parents, c.Author = []string{j.base}, signature(j.author, j.at)
 	}
 	return d.write(c)
 }
 
 // rebase puts the head's own commits on top of the base, one by one, merges left out as GitHub does.
-func (d *gitDir) rebase(j mergeJob) (string, error) {
-	list, err := d.between(j.base, j.head)
+func (d *Git) rebase(j mergeJob) (string, error) {
+	list, err := d.Between(j.base, j.head)
 	if err != nil {
 		return "", err
 	}
 	tip := j.base
 	for _, c := range list {
-		if len(c.parents) != 1 {
+		if len(c.Parents) != 1 {
 			continue
 		}
 		if tip, err = d.pick(c, tip, j.at); err != nil {
@@ -114,12 +114,12 @@ func (d *gitDir) rebase(j mergeJob) (string, error) {
 
 // pick applies one commit to another. git 2.39 has no merge-tree --merge-base: three commits made up for the purpose, whose
 // trees are those of the commit's parent, the tip and the commit itself, have the wanted merge base.
-func (d *gitDir) pick(c *commit, tip string, at time.Time) (string, error) {
-	parent, err := d.commit(c.parents[0])
+func (d *Git) pick(c *Commit, tip string, at time.Time) (string, error) {
+	parent, err := d.Commit(c.Parents[0])
 	if err != nil {
 		return "", err
 	}
-	onto, err := d.commit(tip)
+	onto, err := d.Commit(tip)
 	if err != nil {
 		return "", err
 	}
@@ -127,13 +127,13 @@ func (d *gitDir) pick(c *commit, tip string, at time.Time) (string, error) {
 	scratch := func(tree string, parents ...string) string {
 		var sha string
 		if err == nil {
-			sha, err = d.write(commit{tree: tree, parents: parents, message: "scratch", author: us, committer: us})
+			sha, err = d.write(Commit{Tree: tree, Parents: parents, Message: "scratch", Author: us, Committer: us})
 		}
 		return sha
 	}
-	root := scratch(parent.tree)
-	ours := scratch(onto.tree, root)
-	theirs := scratch(c.tree, root)
+	root := scratch(parent.Tree)
+	ours := scratch(onto.Tree, root)
+	theirs := scratch(c.Tree, root)
 	if err != nil {
 		return "", err
 	}
@@ -144,5 +144,5 @@ func (d *gitDir) pick(c *commit, tip string, at time.Time) (string, error) {
 	if m.conflict {
 		return "", errRebase
 	}
-	return d.write(commit{tree: m.tree, parents: []string{tip}, message: c.message, author: c.author, committer: webFlow(at)})
+	return d.write(Commit{Tree: m.tree, Parents: []string{tip}, Message: c.Message, Author: c.Author, Committer: webFlow(at)})
 }

@@ -9,42 +9,49 @@ import (
 	"strings"
 )
 
-// mergeOrder is a wish to merge.
-type mergeOrder struct {
-	by     Actor
-	method Method
-	sha    string // the head that is meant; "" for whatever it is
-	app    bool   // the caller is an App, which has no right to workflows
+// MergeOrder is a wish to merge.
+type MergeOrder struct {
+	By     Actor
+	Method Method
+	SHA    string // the head that is meant; "" for whatever it is
+	App    bool   // the caller is an App, which has no right to workflows
 }
 
-// merge merges a pull request or refuses as PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge does; the caller holds r.mu.
+// Merge merges a pull request or refuses as PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge does.
 // https://docs.github.com/en/rest/pulls/pulls#merge-a-pull-request
-func (r *Repo) merge(n int, o mergeOrder) (string, error) {
+func (r *Repo) Merge(n int, o MergeOrder) (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.merge(n, o)
+}
+
+// merge is Merge; the caller holds r.mu.
+func (r *Repo) merge(n int, o MergeOrder) (string, error) {
 	p, err := r.pull(n)
 	if err != nil {
 		return "", err
 	}
-	o.method = cmp.Or(o.method, Merge)
-	tip, err := r.git.tip("refs/heads/" + p.Base)
+	o.Method = cmp.Or(o.Method, Merge)
+	tip, err := r.git.Tip("refs/heads/" + p.Base)
 	if err != nil {
 		return "", err
 	}
 	if err := r.refuseMerge(p, tip, o); err != nil {
 		return "", err
 	}
-	sha, err := r.git.make(o.method, mergeJob{
-		base: tip, head: p.HeadSHA, by: o.by, author: p.Author, message: mergeMessage(p, o.method), at: r.g.now(),
+	sha, err := r.git.make(o.Method, mergeJob{
+		base: tip, head: p.HeadSHA, by: o.By, author: p.Author, message: mergeMessage(p, o.Method), at: r.g.Now(),
 	})
 	switch {
 	case errors.Is(err, errConflict):
-		return "", refuse(http.StatusMethodNotAllowed, msgNotMergeable)
+		return "", Refuse(http.StatusMethodNotAllowed, msgNotMergeable)
 	case errors.Is(err, errRebase):
-		return "", refuse(http.StatusMethodNotAllowed, msgCannotRebase)
+		return "", Refuse(http.StatusMethodNotAllowed, msgCannotRebase)
 	case err != nil:
 		return "", err
 	}
-	if err = r.land(p, o.by, tip, sha); errors.Is(err, errMoved) {
-		return "", refuse(http.StatusMethodNotAllowed, msgBaseModified)
+	if err = r.land(p, o.By, tip, sha); errors.Is(err, errMoved) {
+		return "", Refuse(http.StatusMethodNotAllowed, msgBaseModified)
 	}
 	return sha, err
 }
@@ -67,23 +74,23 @@ func mergeMessage(p *Pull, m Method) string {
 }
 
 // refuseMerge gives the reason why a pull request cannot be merged now; nil: it can be.
-func (r *Repo) refuseMerge(p *Pull, tip string, o mergeOrder) error {
+func (r *Repo) refuseMerge(p *Pull, tip string, o MergeOrder) error {
 	switch {
 	case !p.Open || tip == "":
-		return refuse(http.StatusMethodNotAllowed, msgNotMergeable)
+		return Refuse(http.StatusMethodNotAllowed, msgNotMergeable)
 	case p.Draft:
-		return refuse(http.StatusMethodNotAllowed, msgDraft)
-	case !slices.Contains([]Method{Merge, Squash, Rebase}, o.method):
+		return Refuse(http.StatusMethodNotAllowed, msgDraft)
+	case !slices.Contains([]Method{Merge, Squash, Rebase}, o.Method):
 		return invalidField("PullRequest", "merge_method", "invalid")
-	case o.sha != "" && o.sha != p.HeadSHA:
-		return refuse(http.StatusConflict, msgHeadModified)
+	case o.SHA != "" && o.SHA != p.HeadSHA:
+		return Refuse(http.StatusConflict, msgHeadModified)
 	}
 	if m, err := r.git.mergeTrees(tip, p.HeadSHA); err != nil {
 		return err
 	} else if m.conflict {
-		return refuse(http.StatusMethodNotAllowed, msgNotMergeable)
+		return Refuse(http.StatusMethodNotAllowed, msgNotMergeable)
 	}
-	if err := r.refuseByRules(p, tip, o.by); err != nil {
+	if err := r.refuseByRules(p, tip, o.By); err != nil {
 		return err
 	}
 	return r.refuseWorkflows(p, tip, o)
@@ -94,12 +101,12 @@ func (r *Repo) refuseByRules(p *Pull, tip string, by Actor) error {
 	for _, rules := range r.binding(p.Base, by, true) {
 		if reasons := r.broken(rules, p); len(reasons) > 0 {
 			if rules.Classic {
-				return refuse(http.StatusMethodNotAllowed, "%s", reasons[0])
+				return Refuse(http.StatusMethodNotAllowed, "%s", reasons[0])
 			}
-			return refuse(http.StatusMethodNotAllowed, msgRuleViolations, strings.Join(reasons, "\n"))
+			return Refuse(http.StatusMethodNotAllowed, msgRuleViolations, strings.Join(reasons, "\n"))
 		}
 		if rules.Strict && !r.Contains(p.HeadSHA, tip) {
-			return refuse(http.StatusConflict, msgHeadOutOfDate)
+			return Refuse(http.StatusConflict, msgHeadOutOfDate)
 		}
 	}
 	return nil
@@ -107,7 +114,7 @@ func (r *Repo) refuseByRules(p *Pull, tip string, by Actor) error {
 
 // broken lists the rules of a set that a merge would break now.
 func (r *Repo) broken(rules Rules, p *Pull) []string {
-	approvals, objections := r.opinions(p)
+	approvals, objections := r.opinions(*p)
 	lack := ""
 	switch {
 	case rules.Reviews == 0:
@@ -134,15 +141,15 @@ func (r *Repo) unmet(rules Rules, sha string, update bool, lack string) []string
 	if lack != "" {
 		reasons = append(reasons, lack)
 	}
-	if bad := r.missing(rules.Checks, sha); len(bad) > 0 {
+	if bad := r.reported(sha).missing(rules.Checks); len(bad) > 0 {
 		reasons = append(reasons, lackOfChecks(bad, len(rules.Checks)))
 	}
 	return reasons
 }
 
 // opinions counts the latest opinions of those who may write.
-func (r *Repo) opinions(p *Pull) (approvals, objections int) {
-	for _, v := range r.opinionated(p) {
+func (r *Repo) opinions(p Pull) (approvals, objections int) {
+	for _, v := range p.Opinions() {
 		if !r.canWrite(v.By) {
 			continue
 		}
@@ -156,15 +163,15 @@ func (r *Repo) opinions(p *Pull) (approvals, objections int) {
 	return approvals, objections
 }
 
-// opinionated is each reviewer's latest review that approves, objects or was dismissed, as GraphQL's
+// Opinions is each reviewer's latest review that approves, objects or was dismissed, as GraphQL's
 // latestOpinionatedReviews has it.
-func (r *Repo) opinionated(p *Pull) []Review {
+func (p *Pull) Opinions() []Review {
 	var list []Review
 	for _, v := range p.Reviews {
 		if v.State == Commented {
 			continue
 		}
-		list = slices.DeleteFunc(list, func(o Review) bool { return strings.EqualFold(o.By.rest(), v.By.rest()) })
+		list = slices.DeleteFunc(list, func(o Review) bool { return strings.EqualFold(o.By.RESTLogin(), v.By.RESTLogin()) })
 		list = append(list, v)
 	}
 	return list
@@ -174,53 +181,46 @@ const workflowsDir = ".github/workflows/"
 
 // refuseWorkflows keeps an App without the right from merging what changes workflows:
 // Mergifyio/mergify#2507, getmydia/mydia#634.
-func (r *Repo) refuseWorkflows(p *Pull, tip string, o mergeOrder) error {
-	if !o.app {
+func (r *Repo) refuseWorkflows(p *Pull, tip string, o MergeOrder) error {
+	if !o.App {
 		return nil
 	}
-	files, err := r.changes(p, tip)
+	files, err := r.Changes(tip, p.HeadSHA)
 	if err != nil {
 		return err
 	}
 	for _, f := range files {
-		if strings.HasPrefix(f.path, workflowsDir) || strings.HasPrefix(f.old, workflowsDir) {
-			return refuse(http.StatusForbidden, msgWorkflow, f.path)
+		if strings.HasPrefix(f.Path, workflowsDir) || strings.HasPrefix(f.Old, workflowsDir) {
+			return Refuse(http.StatusForbidden, msgWorkflow, f.Path)
 		}
 	}
 	return nil
 }
 
-// changes is what a pull request changes: from the merge base of its base's tip and its head, to its head.
-func (r *Repo) changes(p *Pull, tip string) ([]fileChange, error) {
-	base, err := r.git.mergeBase(tip, p.HeadSHA)
-	if err != nil || base == "" {
-		return nil, err
-	}
-	return r.git.diff(base, p.HeadSHA)
-}
-
-// updateBranch merges the base into the head, as PUT /repos/{owner}/{repo}/pulls/{pull_number}/update-branch does; the
-// caller holds r.mu. https://docs.github.com/en/rest/pulls/pulls#update-a-pull-request-branch
-func (r *Repo) updateBranch(n int, by Actor, expected string) error {
+// UpdateBranch merges the base into the head, as PUT /repos/{owner}/{repo}/pulls/{pull_number}/update-branch does.
+// https://docs.github.com/en/rest/pulls/pulls#update-a-pull-request-branch
+func (r *Repo) UpdateBranch(n int, by Actor, expected string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	p, err := r.pull(n)
 	if err != nil {
 		return err
 	}
 	if expected != "" && expected != p.HeadSHA {
-		return refuse(http.StatusUnprocessableEntity, msgExpectedHead)
+		return Refuse(http.StatusUnprocessableEntity, msgExpectedHead)
 	}
-	tip, err := r.git.tip("refs/heads/" + p.Base)
+	tip, err := r.git.Tip("refs/heads/" + p.Base)
 	if err != nil {
 		return err
 	}
 	if !p.Open || tip == "" || r.Contains(p.HeadSHA, tip) {
-		return refuse(http.StatusUnprocessableEntity, msgNothingToUpdate)
+		return Refuse(http.StatusUnprocessableEntity, msgNothingToUpdate)
 	}
 	sha, err := r.git.make(Merge, mergeJob{
-		base: p.HeadSHA, head: tip, by: by, message: fmt.Sprintf(msgBaseIntoHead, p.Base, p.Head), at: r.g.now(),
+		base: p.HeadSHA, head: tip, by: by, message: fmt.Sprintf(msgBaseIntoHead, p.Base, p.Head), at: r.g.Now(),
 	})
 	if errors.Is(err, errConflict) {
-		return refuse(http.StatusUnprocessableEntity, msgUpdateConflict)
+		return Refuse(http.StatusUnprocessableEntity, msgUpdateConflict)
 	}
 	if err != nil {
 		return err
@@ -248,8 +248,10 @@ const (
 	mergeableUnknown = "UNKNOWN"
 )
 
-// mergeable reports whether git can merge a pull request, as far as that is known.
-func (r *Repo) mergeable(p Pull, tip string) string {
+// TryMerge is whether git can merge a pull request into a tip of its base, as far as that is known, in GraphQL's words. The first question
+// about a pair of commits starts a job, and is answered with unknown:
+// https://docs.github.com/en/rest/guides/using-the-rest-api-to-interact-with-your-git-database
+func (r *Repo) TryMerge(p Pull, tip string) string {
 	how := Mergeability(r.g.mergeability.Load())
 	if !p.Open || tip == "" || how == Unknown {
 		return mergeableUnknown
@@ -279,10 +281,60 @@ func (r *Repo) tryLater(key [2]string) {
 		return
 	}
 	r.testing[key] = true
-	r.g.later(func() {
+	r.g.Later(func() {
 		_, _ = r.git.mergeTrees(key[0], key[1]) // failed: it stays unknown
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		delete(r.testing, key)
 	})
+}
+
+// MergeState is GraphQL's mergeStateStatus of a pull request into a tip of its base, by what TryMerge has answered.
+// https://docs.github.com/en/graphql/reference/enums#mergestatestatus
+func (r *Repo) MergeState(p Pull, tip, mergeable string) string {
+	switch {
+	case mergeable == mergeableUnknown:
+		return "UNKNOWN"
+	case mergeable == mergeableNo:
+		return "DIRTY"
+	case p.Draft:
+		return "DRAFT"
+	}
+	behind := false
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, rules := range r.rulesOf(p.Base, anybody) {
+		if len(r.broken(rules, &p)) > 0 {
+			return "BLOCKED"
+		}
+		behind = behind || rules.Strict && !r.Contains(p.HeadSHA, tip)
+	}
+	state := r.reported(p.HeadSHA).Rollup()
+	switch {
+	case behind:
+		return "BEHIND"
+	case state == "" || state == "SUCCESS":
+		return "CLEAN"
+	}
+	return "UNSTABLE"
+}
+
+// ReviewDecision is GraphQL's; "" unless the base demands reviews.
+func (r *Repo) ReviewDecision(p Pull) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	want := 0
+	for _, rules := range r.rulesOf(p.Base, anybody) {
+		want = max(want, rules.Reviews)
+	}
+	approvals, objections := r.opinions(p)
+	switch {
+	case want == 0:
+		return ""
+	case objections > 0:
+		return "CHANGES_REQUESTED"
+	case approvals >= want:
+		return "APPROVED"
+	}
+	return "REVIEW_REQUIRED"
 }

@@ -27,8 +27,9 @@ func (r *Repo) shift(m move) error {
 // their new head, those whose head has come into it count as merged, and those left without a branch are closed.
 func (r *Repo) moved(m move) error {
 	if strings.EqualFold(m.owner, r.owner) {
-		r.moves = append(r.moves, Moved{At: r.g.now(), By: m.by, Branch: m.branch, Before: m.before, After: m.after})
-		r.sendPush(m)
+		done := Moved{At: r.g.Now(), By: m.by, Branch: m.branch, Before: m.before, After: m.after}
+		r.moves = append(r.moves, done)
+		r.notify(Event{Name: "push", By: m.by, Move: &done})
 		if m.after != "" {
 			if err := r.markMerged(m); err != nil {
 				return err
@@ -63,12 +64,12 @@ func (r *Repo) synchronize(p *Pull, m move) error {
 	if err := r.git.move(refMove{pullRef(p.Number), p.HeadSHA, m.after}); err != nil {
 		return fmt.Errorf("synchronize pull request %d: %w", p.Number, err)
 	}
-	lost := p.lost
+	lost := p.Lost
 	if !r.Contains(m.after, m.before) {
 		lost = append(slices.Clone(lost), m.before)
 	}
 	r.edit(p, m.by, "synchronize", func(p *Pull) object {
-		p.HeadSHA, p.lost = m.after, lost
+		p.HeadSHA, p.Lost = m.after, lost
 		return object{"before": m.before, "after": m.after}
 	})
 	return nil
@@ -87,7 +88,7 @@ func (r *Repo) markMerged(m move) error {
 		}
 		if reached == nil {
 			var err error
-			if reached, err = r.git.ancestors(m.after); err != nil {
+			if reached, err = r.git.Ancestors(m.after); err != nil {
 				return err
 			}
 		}
@@ -102,28 +103,39 @@ func (r *Repo) markMerged(m move) error {
 // finish closes a pull request as merged.
 func (r *Repo) finish(p *Pull, by Actor, sha string) {
 	r.edit(p, by, "closed", func(p *Pull) object {
-		p.Open, p.Merged, p.MergedBy, p.MergeSHA, p.ClosedAt = false, true, by, sha, r.g.now()
+		p.Open, p.Merged, p.MergedBy, p.MergeSHA, p.ClosedAt = false, true, by, sha, r.g.Now()
 		return nil
 	})
 }
 
-// open makes a pull request of branches that are there; the caller holds r.mu.
+// Open makes a pull request of branches that are there, or refuses as POST /repos/{owner}/{repo}/pulls does.
+func (r *Repo) Open(n NewPull) (Pull, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p, err := r.open(n)
+	if err != nil {
+		return Pull{}, err
+	}
+	return *p, nil
+}
+
+// open is Open; the caller holds r.mu.
 func (r *Repo) open(n NewPull) (*Pull, error) {
 	owner, branch := r.splitHead(n.Head)
-	head, err := r.git.tip(r.headRef(owner, branch))
+	head, err := r.git.Tip(r.headRef(owner, branch))
 	if err != nil {
 		return nil, err
 	}
-	base, err := r.git.tip("refs/heads/" + n.Base)
+	base, err := r.git.Tip("refs/heads/" + n.Base)
 	if err != nil {
 		return nil, err
 	}
 	if err := r.refusePull(n, base, head); err != nil {
 		return nil, err
 	}
-	now := r.g.now()
+	now := r.g.Now()
 	p := &Pull{
-		Number: len(r.pulls) + 1, ID: r.g.nextID(), Title: n.Title, Author: person(n.By), Base: n.Base,
+		Number: len(r.pulls) + 1, ID: r.g.nextID(), Title: n.Title, Author: Person(n.By), Base: n.Base,
 		Head: branch, HeadOwner: owner, HeadSHA: head, Draft: n.Draft, Labels: append([]string(nil), n.Labels...), Open: true,
 		CreatedAt: now, UpdatedAt: now,
 	}
@@ -131,7 +143,7 @@ func (r *Repo) open(n NewPull) (*Pull, error) {
 		return nil, err
 	}
 	r.pulls = append(r.pulls, p)
-	r.sendPull("opened", p.Author, p, nil)
+	r.notifyPull("opened", p.Author, p, nil)
 	return p, nil
 }
 
@@ -155,7 +167,7 @@ func (r *Repo) refusePull(n NewPull, base, head string) error {
 	if r.Contains(base, head) {
 		return invalid("PullRequest", fmt.Sprintf(msgNoCommits, n.Base, n.Head))
 	}
-	shared, err := r.git.mergeBase(base, head)
+	shared, err := r.git.MergeBase(base, head)
 	if err != nil {
 		return err
 	}

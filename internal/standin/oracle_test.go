@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func testGit(t testing.TB) *gitDir {
+func testGit(t testing.TB) *Git {
 	t.Helper()
 	d, err := (&GitHub{opts: Options{Now: time.Now}}).initGit(t.TempDir())
 	if err != nil {
@@ -18,7 +18,7 @@ func testGit(t testing.TB) *gitDir {
 }
 
 // dag makes random histories of n commits: roots, forks, merges and criss-crosses.
-func dag(t testing.TB, d *gitDir, dice *rand.Rand, n int) []string {
+func dag(t testing.TB, d *Git, dice *rand.Rand, n int) []string {
 	t.Helper()
 	tree, err := d.runIn(strings.NewReader(""), "mktree")
 	if err != nil {
@@ -27,14 +27,14 @@ func dag(t testing.TB, d *gitDir, dice *rand.Rand, n int) []string {
 	var list []string
 	for i := range n {
 		at := time.Unix(int64(1_700_000_000+i), 0)
-		c := commit{tree: strings.TrimSpace(string(tree)), message: fmt.Sprint(i), author: webFlow(at), committer: webFlow(at)}
+		c := Commit{Tree: strings.TrimSpace(string(tree)), Message: fmt.Sprint(i), Author: webFlow(at), Committer: webFlow(at)}
 		for range min(len(list), 1+dice.IntN(2)) {
-			if p := list[max(0, len(list)-1-dice.IntN(8))]; len(c.parents) == 0 || c.parents[0] != p {
-				c.parents = append(c.parents, p)
+			if p := list[max(0, len(list)-1-dice.IntN(8))]; len(c.Parents) == 0 || c.Parents[0] != p {
+				c.Parents = append(c.Parents, p)
 			}
 		}
 		if dice.IntN(12) == 0 {
-			c.parents = nil
+			c.Parents = nil
 		}
 		sha, err := d.write(c)
 		if err != nil {
@@ -57,7 +57,7 @@ func TestHistoryAgainstGit(t *testing.T) {
 		if err != nil {
 			all = nil
 		}
-		got, err := d.mergeBase(a, b)
+		got, err := d.MergeBase(a, b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,14 +69,14 @@ func TestHistoryAgainstGit(t *testing.T) {
 			t.Errorf("merge base of %s and %s: %q, git says %q", a, b, got, bases)
 		}
 		_, err = d.run("merge-base", "--is-ancestor", b, a)
-		if base, _ := d.mergeBase(a, b); (base == b) != (err == nil) {
+		if base, _ := d.MergeBase(a, b); (base == b) != (err == nil) {
 			t.Errorf("%s contains %s: their base is %s, git says %v", a, b, base, err)
 		}
 		count, err := d.run("rev-list", "--count", a+".."+b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		line, err := d.between(a, b)
+		line, err := d.Between(a, b)
 		if err != nil || fmt.Sprint(len(line)) != strings.TrimSpace(string(count)) {
 			t.Errorf("%s..%s has %d commits (%v), git says %s", a, b, len(line), err, count)
 		}
@@ -105,7 +105,7 @@ func FuzzValidRef(f *testing.F) {
 
 // The answers of git's diff are read without a panic, whatever they hold.
 func FuzzParse(f *testing.F) {
-	f.Add(":100644 100644 " + zeroSHA + " " + zeroSHA + " R090\x00a\x00b\x00")
+	f.Add(":100644 100644 " + ZeroSHA + " " + ZeroSHA + " R090\x00a\x00b\x00")
 	f.Add("1\t2\t\x00a\x00b\x00")
 	f.Fuzz(func(_ *testing.T, text string) { _, _ = parseDiff(text) })
 }

@@ -25,7 +25,7 @@ func (r *Repo) OpenPull(n NewPull) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	owner, branch := r.splitHead(n.Head)
-	n.By, n.Base, n.Title = cmp.Or(n.By, owner), cmp.Or(n.Base, defaultBranch), cmp.Or(n.Title, branch)
+	n.By, n.Base, n.Title = cmp.Or(n.By, owner), cmp.Or(n.Base, DefaultBranch), cmp.Or(n.Title, branch)
 	if n.Change != nil {
 		c := *n.Change
 		c.By, c.From = cmp.Or(c.By, n.By), cmp.Or(c.From, n.Base)
@@ -49,7 +49,7 @@ func (r *Repo) Commit(branch string, c Change) (sha string, err error) {
 
 func (r *Repo) commit(head string, c Change) (string, error) {
 	owner, branch := r.splitHead(head)
-	old, err := r.git.tip(r.headRef(owner, branch))
+	old, err := r.git.Tip(r.headRef(owner, branch))
 	if err != nil {
 		return "", err
 	}
@@ -60,20 +60,20 @@ func (r *Repo) commit(head string, c Change) (string, error) {
 			return "", fmt.Errorf("commit on %s: %w", head, err)
 		}
 	}
-	sha, err := r.git.apply(c, parent, r.g.now())
+	sha, err := r.git.apply(c, parent, r.g.Now())
 	if err != nil {
 		return "", fmt.Errorf("commit on %s: %w", head, err)
 	}
-	return sha, r.shift(move{by: person(c.By), owner: owner, branch: branch, before: old, after: sha})
+	return sha, r.shift(move{by: Person(c.By), owner: owner, branch: branch, before: old, after: sha})
 }
 
 // start is the commit that a new branch starts from.
 func (r *Repo) start(from string) (string, error) {
-	from = cmp.Or(from, defaultBranch)
+	from = cmp.Or(from, DefaultBranch)
 	if fullSHA.MatchString(from) {
 		return from, nil
 	}
-	sha, err := r.git.tip("refs/heads/" + from)
+	sha, err := r.git.Tip("refs/heads/" + from)
 	if err == nil && sha == "" {
 		err = fmt.Errorf("branch %s: %w", from, ErrNotFound)
 	}
@@ -86,16 +86,16 @@ func (r *Repo) Push(by, head, sha string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	owner, branch := r.splitHead(head)
-	old, err := r.git.tip(r.headRef(owner, branch))
+	old, err := r.git.Tip(r.headRef(owner, branch))
 	if err != nil || old == sha {
 		return err
 	}
-	return r.shift(move{by: person(by), owner: owner, branch: branch, before: old, after: sha})
+	return r.shift(move{by: Person(by), owner: owner, branch: branch, before: old, after: sha})
 }
 
 // TryPush is Push by a person, whom the rules of the branch bind; the error has GitHub's words.
 func (r *Repo) TryPush(by, branch, sha string) error {
-	err := r.updateRefs(person(by), []refUpdate{{Name: "refs/heads/" + branch, AfterOID: orZero(sha), Force: true}})
+	err := r.UpdateRefs(Person(by), []RefUpdate{{Name: "refs/heads/" + branch, AfterOID: orZero(sha), Force: true}})
 	if err != nil {
 		return fmt.Errorf("push %s: %w", branch, err)
 	}
@@ -105,7 +105,7 @@ func (r *Repo) TryPush(by, branch, sha string) error {
 // Tip is where a branch points; "" if there is none.
 func (r *Repo) Tip(branch string) string {
 	owner, name := r.splitHead(branch)
-	sha, _ := r.git.tip(r.headRef(owner, name)) // "" if git fails
+	sha, _ := r.git.Tip(r.headRef(owner, name)) // "" if git fails
 	return sha
 }
 
@@ -124,16 +124,25 @@ func (r *Repo) Moves() []Moved {
 	return r.moves
 }
 
+// Changes is what a pull request of a head into a base changes: from their merge base to the head. Both are commits.
+func (r *Repo) Changes(base, head string) ([]FileChange, error) {
+	shared, err := r.git.MergeBase(base, head)
+	if err != nil || shared == "" {
+		return nil, err
+	}
+	return r.git.Diff(shared, head)
+}
+
 // Changed lists the paths that a pull request from head into base would change, old names of renames too. Both are commits.
 func (r *Repo) Changed(base, head string) ([]string, error) {
-	files, err := r.changes(&Pull{HeadSHA: head}, base)
+	files, err := r.Changes(base, head)
 	if err != nil {
 		return nil, fmt.Errorf("changes from %s to %s: %w", base, head, err)
 	}
 	var paths []string
 	for _, f := range files {
-		if paths = append(paths, f.path); f.old != "" {
-			paths = append(paths, f.old)
+		if paths = append(paths, f.Path); f.Old != "" {
+			paths = append(paths, f.Old)
 		}
 	}
 	return paths, nil
@@ -151,7 +160,7 @@ func (r *Repo) Mergeable(n int) bool {
 
 // Contains reports whether one commit can be reached from another; what is not there is not.
 func (r *Repo) Contains(sha, ancestor string) bool {
-	base, err := r.git.mergeBase(sha, ancestor)
+	base, err := r.git.MergeBase(sha, ancestor)
 	return err == nil && base == ancestor
 }
 
@@ -164,13 +173,13 @@ type LogEntry struct {
 
 // Branches lists the names of the repository's own branches, in order.
 func (r *Repo) Branches() ([]string, error) {
-	refs, err := r.git.branches()
+	refs, err := r.git.Branches()
 	if err != nil {
 		return nil, fmt.Errorf("branches of %s: %w", r, err)
 	}
 	var names []string
 	for _, one := range refs {
-		names = append(names, strings.TrimPrefix(one.name, "refs/heads/"))
+		names = append(names, strings.TrimPrefix(one.Name, "refs/heads/"))
 	}
 	return names, nil
 }
@@ -187,17 +196,17 @@ func (r *Repo) rev(rev string) string {
 func (r *Repo) Log(rev string) ([]LogEntry, error) {
 	var list []LogEntry
 	for sha := r.rev(rev); sha != ""; {
-		c, err := r.git.commit(sha)
+		c, err := r.git.Commit(sha)
 		if err != nil {
 			return nil, fmt.Errorf("log of %s: %w", rev, err)
 		}
 		list = append(list, LogEntry{
-			SHA: c.sha, Message: strings.TrimSpace(c.message), Author: c.author.Name, Committer: c.committer.Name,
-			Parents: c.parents, At: c.committer.When,
+			SHA: c.SHA, Message: strings.TrimSpace(c.Message), Author: c.Author.Name, Committer: c.Committer.Name,
+			Parents: c.Parents, At: c.Committer.When,
 		})
 		sha = ""
-		if len(c.parents) > 0 {
-			sha = c.parents[0]
+		if len(c.Parents) > 0 {
+			sha = c.Parents[0]
 		}
 	}
 	return list, nil
@@ -212,7 +221,7 @@ func (r *Repo) Files(rev string) (map[string]string, error) {
 			continue
 		}
 		o, unread := r.git.get(l.sha)
-		data, cut := o.content()
+		data, cut := o.Content()
 		files[path], err = string(data), errors.Join(err, unread, cut)
 	}
 	if err != nil {
@@ -246,8 +255,8 @@ func (r *Repo) Pulls() []Pull {
 // edit changes a pull request and sends the event. Slices are replaced, never written to: copies of them are out there.
 func (r *Repo) edit(p *Pull, by Actor, action string, change func(p *Pull) object) {
 	extra := change(p)
-	p.UpdatedAt = r.g.now()
-	r.sendPull(action, by, p, extra)
+	p.UpdatedAt = r.g.Now()
+	r.notifyPull(action, by, p, extra)
 }
 
 // editAs is edit by a person.
@@ -256,7 +265,7 @@ func (r *Repo) editAs(by string, n int, action string, change func(p *Pull) obje
 	defer r.mu.Unlock()
 	p, err := r.pull(n)
 	if err == nil {
-		r.edit(p, person(by), action, change)
+		r.edit(p, Person(by), action, change)
 	}
 	return err
 }
@@ -268,7 +277,7 @@ func (r *Repo) Label(n int, by, label string) error {
 	}
 	return r.editAs(by, n, "labeled", func(p *Pull) object {
 		p.Labels = append(slices.Clone(p.Labels), label)
-		return object{"label": r.labelJSON(label)}
+		return object{"label": label}
 	})
 }
 
@@ -279,7 +288,7 @@ func (r *Repo) Unlabel(n int, by, label string) error {
 	}
 	return r.editAs(by, n, "unlabeled", func(p *Pull) object {
 		p.Labels = slices.DeleteFunc(slices.Clone(p.Labels), func(l string) bool { return l == label })
-		return object{"label": r.labelJSON(label)}
+		return object{"label": label}
 	})
 }
 
@@ -320,7 +329,7 @@ func (r *Repo) ClosePull(n int, by string) error {
 	defer r.mu.Unlock()
 	p, err := r.pull(n)
 	if err == nil {
-		r.closePull(p, person(by))
+		r.closePull(p, Person(by))
 	}
 	return err
 }
@@ -328,7 +337,7 @@ func (r *Repo) ClosePull(n int, by string) error {
 func (r *Repo) closePull(p *Pull, by Actor) {
 	if p.Open {
 		r.edit(p, by, "closed", func(p *Pull) object {
-			p.Open, p.ClosedAt, p.BaseSHA = false, r.g.now(), r.Tip(p.Base)
+			p.Open, p.ClosedAt, p.BaseSHA = false, r.g.Now(), r.Tip(p.Base)
 			return nil
 		})
 	}
@@ -350,10 +359,10 @@ func (r *Repo) Review(n int, by string, state ReviewState) error {
 	if err != nil {
 		return err
 	}
-	v := Review{ID: r.g.nextID(), By: person(by), State: state, On: p.HeadSHA, At: r.g.now()}
+	v := Review{ID: r.g.nextID(), By: Person(by), State: state, On: p.HeadSHA, At: r.g.Now()}
 	p.Reviews = append(slices.Clone(p.Reviews), v)
 	p.UpdatedAt = v.At
-	r.sendReview("submitted", v.By, p, v)
+	r.notifyReview("submitted", v.By, p, v)
 	return nil
 }
 
@@ -370,7 +379,7 @@ func (r *Repo) DismissReview(n int, by, reviewer string) error {
 		if strings.EqualFold(v.By.Login, reviewer) && (v.State == Approved || v.State == ChangesRequested) {
 			p.Reviews = slices.Clone(p.Reviews)
 			p.Reviews[i].State = Dismissed
-			r.sendReview("dismissed", person(by), p, p.Reviews[i])
+			r.notifyReview("dismissed", Person(by), p, p.Reviews[i])
 			return nil
 		}
 	}
@@ -388,28 +397,26 @@ func (r *Repo) SetPermission(login, permission string) {
 func (r *Repo) Protect(pattern string, rules Rules) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	rules.id, rules.name = r.g.nextID(), pattern
-	r.protections = slices.DeleteFunc(r.protections, func(p protection) bool {
-		if p.pattern == pattern {
-			rules.id = p.rules.id // it was edited
+	rules.ID, rules.Pattern = r.g.nextID(), pattern
+	r.protections = slices.DeleteFunc(r.protections, func(old Rules) bool {
+		if old.Pattern == pattern {
+			rules.ID = old.ID // it was edited
 		}
-		return p.pattern == pattern
+		return old.Pattern == pattern
 	})
-	r.protections = append(r.protections, protection{pattern, rules})
+	r.protections = append(r.protections, rules)
 }
 
 // Unprotect removes the rules of a glob.
 func (r *Repo) Unprotect(pattern string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.protections = slices.DeleteFunc(r.protections, func(p protection) bool { return p.pattern == pattern })
+	r.protections = slices.DeleteFunc(r.protections, func(rules Rules) bool { return rules.Pattern == pattern })
 }
 
 // SetStatus puts a commit status on a commit, reported by s.By.
 func (r *Repo) SetStatus(s Status) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	_, err := r.setStatus(s)
+	_, err := r.AddStatus(s)
 	return err
 }
 
@@ -422,11 +429,11 @@ func (r *Repo) Statuses(sha string) []Status {
 	return list
 }
 
-// SetCheck puts a check run on a commit, reported by the App c.App, or changes its run of that name.
-func (r *Repo) SetCheck(c Check) error {
+// ListedHead is the head whose files REST lists: the pull request's, unless ListFilesOf has named another.
+func (r *Repo) ListedHead(p Pull) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.setCheck(c)
+	return cmp.Or(r.listed[p.Number], p.HeadSHA)
 }
 
 // ListFilesOf makes REST list a pull request's files as of an earlier head of it, whatever its head is, until it is called
@@ -440,7 +447,5 @@ func (r *Repo) ListFilesOf(n int, sha string) {
 
 // MergePull merges a pull request as a person does with the button, all rules applied.
 func (r *Repo) MergePull(n int, by string, method Method) (sha string, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.merge(n, mergeOrder{by: person(by), method: method})
+	return r.Merge(n, MergeOrder{By: Person(by), Method: method})
 }

@@ -25,12 +25,12 @@ func (r *Repo) Enqueue(n int, by string) (Group, error) {
 	if err != nil {
 		return Group{}, err
 	}
-	g, err := r.build(p, person(by))
+	g, err := r.build(p, Person(by))
 	if err != nil {
 		return Group{}, fmt.Errorf("enqueue pull request %d: %w", n, err)
 	}
-	r.edit(p, person(by), "enqueued", func(*Pull) object { return nil })
-	r.sendGroup("checks_requested", "", person(by), g)
+	r.edit(p, Person(by), "enqueued", func(*Pull) object { return nil })
+	r.notifyGroup("checks_requested", "", Person(by), g)
 	return g, nil
 }
 
@@ -53,14 +53,14 @@ func (r *Repo) stack(base string) []Group {
 
 // build makes the commit of a pull request on top of its base's queue.
 func (r *Repo) build(p *Pull, by Actor) (Group, error) {
-	on, err := r.git.tip("refs/heads/" + p.Base)
+	on, err := r.git.Tip("refs/heads/" + p.Base)
 	if err != nil {
 		return Group{}, err
 	}
 	if below := r.stack(p.Base); len(below) > 0 {
 		on = below[len(below)-1].Head
 	}
-	sha, err := r.git.make(Merge, mergeJob{base: on, head: p.HeadSHA, by: by, message: mergeMessage(p, Merge), at: r.g.now()})
+	sha, err := r.git.make(Merge, mergeJob{base: on, head: p.HeadSHA, by: by, message: mergeMessage(p, Merge), at: r.g.Now()})
 	if err != nil {
 		return Group{}, err
 	}
@@ -82,7 +82,7 @@ func (r *Repo) Turn(base string) error {
 		rules.Checks, rules.HeadGreen = append(rules.Checks, one.Checks...), rules.HeadGreen || one.HeadGreen
 	}
 	all := r.stack(base)
-	if tip, err := r.git.tip("refs/heads/" + base); err != nil || len(all) == 0 || all[0].BaseSHA != tip {
+	if tip, err := r.git.Tip("refs/heads/" + base); err != nil || len(all) == 0 || all[0].BaseSHA != tip {
 		return errors.Join(err, r.rebuild(base, 0))
 	}
 	if i := slices.IndexFunc(all, r.strayed); i >= 0 {
@@ -90,7 +90,7 @@ func (r *Repo) Turn(base string) error {
 	}
 	states, merged, waits := make([]string, len(all)), 0, false
 	for i, g := range all {
-		states[i] = worst(r.missing(rules.Checks, g.Head))
+		states[i] = worst(r.reported(g.Head).missing(rules.Checks))
 		if states[i] == "" && (rules.HeadGreen || merged == i) {
 			merged = i + 1
 		}
@@ -136,7 +136,7 @@ func (r *Repo) upTo(g Group) []Group {
 func (r *Repo) mergeUpTo(g Group) error {
 	all := r.upTo(g)
 	if len(all) == 0 || slices.ContainsFunc(all, r.strayed) { // GitHub takes such a pull request out of the queue
-		return refuse(http.StatusMethodNotAllowed, msgNotMergeable)
+		return Refuse(http.StatusMethodNotAllowed, msgNotMergeable)
 	}
 	top, err := r.pull(g.Pull)
 	if err != nil {
@@ -167,7 +167,7 @@ func (r *Repo) remove(g Group, reason string) error {
 		return err
 	}
 	if at < 0 {
-		return refuse(http.StatusMethodNotAllowed, msgNotMergeable)
+		return Refuse(http.StatusMethodNotAllowed, msgNotMergeable)
 	}
 	if err := r.dissolve(g, reason); err != nil {
 		return err
@@ -196,7 +196,7 @@ func (r *Repo) rebuild(base string, from int) error {
 			r.edit(p, p.Author, "dequeued", func(*Pull) object { return object{"reason": "MERGE_CONFLICT"} })
 			continue
 		}
-		r.sendGroup("checks_requested", "", p.Author, g)
+		r.notifyGroup("checks_requested", "", p.Author, g)
 	}
 	return nil
 }
@@ -211,16 +211,14 @@ func (r *Repo) dissolve(g Group, reason string) error {
 	if err != nil {
 		return err
 	}
-	r.sendGroup("destroyed", reason, p.Author, g)
+	r.notifyGroup("destroyed", reason, p.Author, g)
 	return nil
 }
 
-func (r *Repo) sendGroup(action, reason string, by Actor, g Group) {
-	rest := object{"merge_group": object{
-		"head_sha": g.Head, "head_ref": "refs/heads/" + g.HeadRef, "base_sha": g.BaseSHA, "base_ref": "refs/heads/" + g.Base,
-	}}
+func (r *Repo) notifyGroup(action, reason string, by Actor, g Group) {
+	e := Event{Name: "merge_group", Action: action, By: by, Group: &g}
 	if reason != "" {
-		rest["reason"] = reason
+		e.Extra = object{"reason": reason}
 	}
-	r.send("merge_group", action, by, rest)
+	r.notify(e)
 }

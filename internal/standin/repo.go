@@ -2,28 +2,28 @@ package standin
 
 import (
 	"fmt"
-	"path"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 )
 
-// defaultBranch is the default branch of every repository that the stand-in makes.
-const defaultBranch = "main"
+// DefaultBranch is the default branch of every repository that the stand-in makes.
+const DefaultBranch = "main"
 
 // Repo is one repository. Its methods play people, and never ask for permission; see the package's REST for that.
 type Repo struct {
 	g     *GitHub
-	git   *gitDir
+	git   *Git
 	owner string
 	name  string
 	id    int64
 
 	mu          sync.Mutex
 	permissions map[string]string // by lower-case login
-	protections []protection
-	pulls       []*Pull // number 1 first; see edit
+	protections []Rules           // their Patterns differ
+	pulls       []*Pull           // number 1 first; see edit
 	statuses    map[string][]Status
 	checks      map[string][]Check
 	moves       []Moved
@@ -34,7 +34,7 @@ type Repo struct {
 	hidden      map[int]bool       // by pull request
 }
 
-func newRepo(g *GitHub, owner, name string, dir *gitDir) *Repo {
+func newRepo(g *GitHub, owner, name string, dir *Git) *Repo {
 	return &Repo{
 		g: g, git: dir, owner: owner, name: name, id: g.nextID(),
 		permissions: map[string]string{strings.ToLower(owner): Admin},
@@ -52,11 +52,20 @@ func (r *Repo) String() string { return r.owner + "/" + r.name }
 // ID is GitHub's number of the repository.
 func (r *Repo) ID() int64 { return r.id }
 
+// Owner is the account that the repository belongs to.
+func (r *Repo) Owner() string { return r.owner }
+
+// Name is the repository's, without its owner's.
+func (r *Repo) Name() string { return r.name }
+
+// Git is the repository's git, to read.
+func (r *Repo) Git() *Git { return r.git }
+
 // Dir is the bare git repository, to look at; only the stand-in writes to it.
 func (r *Repo) Dir() string { return r.git.dir }
 
 // CloneURL is where git clones the repository from, once SetURL was called.
-func (r *Repo) CloneURL() string { return r.g.web() + "/" + r.owner + "/" + r.name + ".git" }
+func (r *Repo) CloneURL() string { return r.g.URL() + "/" + r.owner + "/" + r.name + ".git" }
 
 // Pull is a pull request. Values that are handed out are copies; their slices must not be written to.
 type Pull struct {
@@ -80,8 +89,7 @@ type Pull struct {
 	ClosedAt  time.Time
 	Reviews   []Review // oldest first
 	AutoMerge *AutoMerge
-
-	lost []string // heads that forced pushes replaced, oldest first
+	Lost      []string // heads that forced pushes replaced, oldest first
 }
 
 // AutoMerge is a wish that GitHub merges a pull request as soon as its base's rules allow it.
@@ -149,8 +157,18 @@ func (r *Repo) permission(login string) string {
 	return Read
 }
 
-// canWrite reports whether somebody's permission is write or more. An App's bot has none of its own: its installation's
-// permissions decide where that matters. The caller holds r.mu.
+// MustWrite refuses whose permission is less than write: 403.
+func (r *Repo) MustWrite(a Actor) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.canWrite(a) {
+		return Refuse(http.StatusForbidden, msgMustHave, Write)
+	}
+	return nil
+}
+
+// canWrite reports whether somebody's permission is write or more. An App's bot has none of its own: its installation's permissions decide
+// where that matters. The caller holds r.mu.
 func (r *Repo) canWrite(a Actor) bool {
 	if a.App != 0 {
 		return false
@@ -185,67 +203,3 @@ func (r *Repo) splitHead(head string) (owner, branch string) {
 	}
 	return r.owner, head
 }
-
-// Rules are what a branch demands.
-type Rules struct {
-	Checks  []RequiredCheck
-	Strict  bool // a head must contain the base's tip
-	Reviews int  // approving reviews by writers
-	Queue   bool // merges only through the merge queue
-	// HeadGreen: what the queue merges at once needs to be green at its last commit alone; else each entry does, as by GitHub's default.
-	HeadGreen bool
-	Restrict  bool     // only Bypass may move the branch
-	NoCreate  bool     // only Bypass may make a branch of that name
-	NoForce   bool     // no move to a commit that does not descend from the old one
-	NoDelete  bool     // the branch must not be deleted
-	Bypass    []string // logins and App slugs that no rule binds
-	PullsOnly bool     // Bypass is for merging pull requests alone
-	Other     []Rule   // that sluice does not know; listed, not enforced
-	Classic   bool     // branch protection of old, not a ruleset: not in the rules API, other words
-
-	id   int64
-	name string
-}
-
-// RequiredCheck is a check that must be green before a merge.
-type RequiredCheck struct {
-	Context string
-	App     int64 // that must report it; 0: anybody may
-}
-
-// Rule is a rule by GitHub's own name, with its parameters.
-type Rule struct {
-	Type       string
-	Parameters map[string]any
-}
-
-type protection struct {
-	pattern string
-	rules   Rules
-}
-
-// rulesOf lists what binds by on a branch, in whatever but the merge of a pull request; the caller holds r.mu.
-func (r *Repo) rulesOf(branch string, by Actor) []Rules { return r.binding(branch, by, false) }
-
-// binding lists what binds by on a branch, as a pull request is merged or otherwise; the caller holds r.mu.
-func (r *Repo) binding(branch string, by Actor, merging bool) []Rules {
-	var list []Rules
-	for _, p := range r.protections {
-		if ok, err := path.Match(p.pattern, branch); err != nil || !ok {
-			continue
-		}
-		if p.rules.lets(by) && (merging || !p.rules.PullsOnly) {
-			continue
-		}
-		list = append(list, p.rules)
-	}
-	return list
-}
-
-// lets reports whether somebody is on the bypass list.
-func (rules Rules) lets(by Actor) bool {
-	return by.Login != "" && slices.ContainsFunc(rules.Bypass, func(b string) bool { return strings.EqualFold(b, by.Login) })
-}
-
-// anybody is nobody in particular: all rules bind.
-var anybody Actor

@@ -27,7 +27,7 @@ const (
 
 // call is one request of REST on its way through a route.
 type call struct {
-	g    *GitHub
+	s    *Server
 	r    *http.Request
 	body []byte
 	who  caller
@@ -42,68 +42,68 @@ type answer struct {
 
 func ok(body any) (answer, error) { return answer{status: http.StatusOK, body: body}, nil }
 
-// endpoint is a function of the API, repoEndpoint one of a repository that the caller sees. Locks are their business.
+// endpoint is a function of the API, repoEndpoint one of a repository that the caller sees.
 type (
 	endpoint     func(c *call) (answer, error)
 	repoEndpoint func(c *call, r *Repo) (answer, error)
 )
 
 // endpoints are all of REST, by patterns of http.ServeMux.
-func (g *GitHub) endpoints() map[string]endpoint {
+func (s *Server) endpoints() map[string]endpoint {
 	return map[string]endpoint{
-		"GET /app":                       asApp(g.getApp),
-		"GET /app/installations":         asApp(g.listInstallations),
-		"GET /apps/{app_slug}":           g.getAppBySlug,
-		"GET /installation/repositories": g.listInstalled,
-		"POST /app/installations/{installation_id}/access_tokens":     asApp(g.createToken),
-		"GET /repos/{owner}/{repo}/installation":                      asApp(g.repoInstallation),
-		"GET /repos/{owner}/{repo}/branches/{branch...}":              inRepo(locked(getBranch)),
-		"GET /repos/{owner}/{repo}/commits/{ref}/statuses":            inRepo(locked(listStatuses)),
+		"GET /app":                       asApp(s.getApp),
+		"GET /app/installations":         asApp(s.listInstallations),
+		"GET /apps/{app_slug}":           s.getAppBySlug,
+		"GET /installation/repositories": s.listInstalled,
+		"POST /app/installations/{installation_id}/access_tokens":     asApp(s.createToken),
+		"GET /repos/{owner}/{repo}/installation":                      asApp(s.repoInstallation),
+		"GET /repos/{owner}/{repo}/branches/{branch...}":              inRepo(getBranch),
+		"GET /repos/{owner}/{repo}/commits/{ref}/statuses":            inRepo(listStatuses),
 		"GET /repos/{owner}/{repo}/compare/{basehead...}":             inRepo(compare),
 		"GET /repos/{owner}/{repo}/git/ref/{ref...}":                  inRepo(getRef),
 		"DELETE /repos/{owner}/{repo}/git/refs/{ref...}":              inRepo(writing(deleteRef)),
 		"GET /repos/{owner}/{repo}/git/trees/{tree_sha}":              inRepo(getTree),
-		"GET /repos/{owner}/{repo}/pulls":                             inRepo(locked(listPulls)),
-		"POST /repos/{owner}/{repo}/pulls":                            inRepo(locked(createPull)),
+		"GET /repos/{owner}/{repo}/pulls":                             inRepo(listPulls),
+		"POST /repos/{owner}/{repo}/pulls":                            inRepo(createPull),
 		"GET /repos/{owner}/{repo}/pulls/{pull_number}":               inRepo(getPull),
 		"GET /repos/{owner}/{repo}/pulls/{pull_number}/commits":       inRepo(listPullCommits),
 		"GET /repos/{owner}/{repo}/pulls/{pull_number}/files":         inRepo(listFiles),
-		"PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge":         inRepo(writing(locked(putMerge))),
-		"PUT /repos/{owner}/{repo}/pulls/{pull_number}/update-branch": inRepo(locked(putUpdateBranch)),
-		"GET /repos/{owner}/{repo}/rules/branches/{branch...}":        inRepo(locked(listRules)),
-		"GET /repos/{owner}/{repo}/rulesets/{ruleset_id}":             inRepo(locked(getRuleset)),
-		"POST /repos/{owner}/{repo}/statuses/{sha}":                   inRepo(writing(locked(createStatus))),
+		"PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge":         inRepo(writing(putMerge)),
+		"PUT /repos/{owner}/{repo}/pulls/{pull_number}/update-branch": inRepo(putUpdateBranch),
+		"GET /repos/{owner}/{repo}/rules/branches/{branch...}":        inRepo(listRules),
+		"GET /repos/{owner}/{repo}/rulesets/{ruleset_id}":             inRepo(getRuleset),
+		"POST /repos/{owner}/{repo}/statuses/{sha}":                   inRepo(writing(createStatus)),
 	}
 }
 
 // routes builds the handler of everything that the stand-in serves.
-func (g *GitHub) routes() http.Handler {
+func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
-	for pattern, serve := range g.endpoints() {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { g.serve(w, r, serve) })
+	for pattern, serve := range s.endpoints() {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, serve) })
 	}
-	mux.HandleFunc("POST /graphql", g.serveGraphQL)
+	mux.HandleFunc("POST /graphql", s.serveGraphQL)
 	outer := http.NewServeMux()
 	outer.HandleFunc("GET /{owner}/{repo}/info/refs", func(w http.ResponseWriter, r *http.Request) {
-		g.serveGit(w, r, r.URL.Query().Get("service"), advertise)
+		s.serveGit(w, r, r.URL.Query().Get("service"), advertise)
 	})
 	for _, service := range []string{"git-upload-pack", "git-receive-pack"} {
-		outer.HandleFunc("POST /{owner}/{repo}/"+service, func(w http.ResponseWriter, r *http.Request) { g.serveGit(w, r, service, exchange) })
+		outer.HandleFunc("POST /{owner}/{repo}/"+service, func(w http.ResponseWriter, r *http.Request) { s.serveGit(w, r, service, exchange) })
 	}
-	outer.Handle("/", &api{g, mux})
+	outer.Handle("/", &api{s, mux})
 	return outer
 }
 
 // api stands before all routes: it logs, delays and harms.
 type api struct {
-	g   *GitHub
+	s   *Server
 	mux *http.ServeMux
 }
 
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		a.g.fail(w, refuse(http.StatusRequestEntityTooLarge, msgTooLarge))
+		a.s.fail(w, Refuse(http.StatusRequestEntityTooLarge, msgTooLarge))
 		return
 	}
 	r = r.Clone(r.Context())
@@ -112,32 +112,32 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, pattern := a.mux.Handler(r)
 	name := routeName(pattern)
 	rec := &recorder{ResponseWriter: w}
-	entry := Request{At: a.g.now(), Method: r.Method, Route: name, Path: r.URL.Path, Query: queryText(name, body)}
+	entry := Request{At: a.s.Now(), Method: r.Method, Route: name, Path: r.URL.Path, Query: queryText(name, body)}
 	defer func() {
 		entry.Status = rec.status
-		a.g.log.add(entry)
+		a.s.log.add(entry)
 	}()
-	rec.Header()["Date"] = []string{a.g.now().Format(http.TimeFormat)}
+	rec.Header()["Date"] = []string{a.s.Now().Format(http.TimeFormat)}
 	rec.Header().Set("X-GitHub-Request-Id", strings.ToUpper(newGUID()[:18]))
 	a.serve(rec, r, name, body)
 }
 
 func (a *api) serve(w *recorder, r *http.Request, name string, body []byte) {
-	leave, ok := a.g.limits.enter(r.Header.Get("Authorization"))
+	leave, ok := a.s.limits.enter(r.Header.Get("Authorization"))
 	if !ok {
-		a.g.tooMany(w)
+		a.s.tooMany(w)
 		return
 	}
 	defer leave()
-	f, harmed := a.g.faults.next(r, name, body)
+	f, harmed := a.s.faults.next(r, name, body)
 	if harmed && f.Met != nil {
 		f.Met()
 	}
-	if wait := time.Duration(a.g.latency.Load()) + f.Latency; wait > 0 && !sleep(r.Context(), wait) {
+	if wait := time.Duration(a.s.latency.Load()) + f.Latency; wait > 0 && !sleep(r.Context(), wait) {
 		panic(http.ErrAbortHandler) // the client has gone
 	}
 	if name == "" {
-		a.g.fail(w, notFound())
+		a.s.fail(w, notFound())
 		return
 	}
 	if harmed && f.harm(w, r, a.mux) {
@@ -180,31 +180,31 @@ func queryText(name string, body []byte) string {
 }
 
 // serve runs one endpoint of REST.
-func (g *GitHub) serve(w http.ResponseWriter, r *http.Request, serve endpoint) {
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, serve endpoint) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		g.fail(w, err)
+		s.fail(w, err)
 		return
 	}
-	c := &call{g: g, r: r, body: body}
-	if c.who, err = g.who(r); err != nil { // GitHub serves some of this to anybody; nothing of sluice should rely on it
-		g.fail(w, err)
+	c := &call{s: s, r: r, body: body}
+	if c.who, err = s.who(r); err != nil { // GitHub serves some of this to anybody; nothing of sluice should rely on it
+		s.fail(w, err)
 		return
 	}
 	if c.who.token != nil {
-		switch g.limits.charge(w.Header(), limitKey{c.who.id, "core"}, priceOf(r), g.now()) {
+		switch s.limits.charge(w.Header(), limitKey{c.who.id, "core"}, priceOf(r), s.Now()) {
 		case "":
 		case LimitHour:
-			g.fail(w, refuse(http.StatusForbidden, msgPrimaryLimit, c.who.id))
+			s.fail(w, Refuse(http.StatusForbidden, msgPrimaryLimit, c.who.id))
 			return
 		default:
-			g.tooMany(w)
+			s.tooMany(w)
 			return
 		}
 	}
 	a, err := serve(c)
 	if err != nil {
-		g.fail(w, err)
+		s.fail(w, err)
 		return
 	}
 	a.write(w)
@@ -228,28 +228,30 @@ func (a answer) write(w http.ResponseWriter) {
 	_, _ = w.Write(body) // fails only if the client went away
 }
 
+func notFound() *Refusal { return Refuse(http.StatusNotFound, msgNotFound) }
+
 // refusal is the answer to an error: GitHub's refusals as they are, what is not there is 404, no credentials 401, anything else 500.
-func (g *GitHub) refusal(err error) *apiError {
-	var no *apiError
+func (s *Server) refusal(err error) *Refusal {
+	var no *Refusal
 	switch {
 	case errors.As(err, &no):
 		return no
 	case errors.Is(err, ErrNotFound):
 		return notFound()
 	case errors.Is(err, errNoCredentials):
-		return refuse(http.StatusUnauthorized, msgAuthRequired)
+		return Refuse(http.StatusUnauthorized, msgAuthRequired)
 	}
-	return refuse(http.StatusInternalServerError, "%v", err)
+	return Refuse(http.StatusInternalServerError, "%v", err)
 }
 
 // fail answers with an error.
-func (g *GitHub) fail(w http.ResponseWriter, err error) {
-	no := g.refusal(err)
-	body := object{"message": no.message, "documentation_url": docsURL, "status": strconv.Itoa(no.status)}
-	if no.errors != nil {
-		body["errors"] = no.errors
+func (s *Server) fail(w http.ResponseWriter, err error) {
+	no := s.refusal(err)
+	body := object{"message": no.Message, "documentation_url": docsURL, "status": strconv.Itoa(no.Status)}
+	if no.Errors != nil {
+		body["errors"] = no.Errors
 	}
-	answer{status: no.status, body: body}.write(w)
+	answer{status: no.Status, body: body}.write(w)
 }
 
 // read decodes the request's JSON; an empty body is an empty object.
@@ -258,7 +260,7 @@ func (c *call) read(into any) error {
 		return nil
 	}
 	if err := json.Unmarshal(c.body, into); err != nil {
-		return refuse(http.StatusBadRequest, msgBadJSON)
+		return Refuse(http.StatusBadRequest, msgBadJSON)
 	}
 	return nil
 }
@@ -275,7 +277,7 @@ func page[T any](c *call, list []T) (some []T, link string) {
 	to := min(len(list), from+per)
 	if to < len(list) {
 		q.Set("page", strconv.Itoa(n+1))
-		link = "<" + c.g.api() + c.r.URL.EscapedPath() + "?" + q.Encode() + `>; rel="next"`
+		link = "<" + c.s.api() + c.r.URL.EscapedPath() + "?" + q.Encode() + `>; rel="next"`
 	}
 	return list[from:to], link
 }
@@ -307,8 +309,8 @@ func intOf(s string) int {
 // inRepo finds the repository, if the caller sees it.
 func inRepo(serve repoEndpoint) endpoint {
 	return func(c *call) (answer, error) {
-		r := c.g.Repo(c.r.PathValue("owner"), c.r.PathValue("repo"))
-		if r == nil || !c.g.sees(c.who, r) {
+		r := c.s.Repo(c.r.PathValue("owner"), c.r.PathValue("repo"))
+		if r == nil || !c.s.sees(c.who, r) {
 			return answer{}, notFound()
 		}
 		return serve(c, r)
@@ -318,24 +320,15 @@ func inRepo(serve repoEndpoint) endpoint {
 // writing runs serve for those who may write.
 func writing(serve repoEndpoint) repoEndpoint {
 	return func(c *call, r *Repo) (answer, error) {
-		if err := r.mayWrite(c.who); err != nil {
+		if err := mayWrite(c.who, r); err != nil {
 			return answer{}, err
 		}
 		return serve(c, r)
 	}
 }
 
-// locked runs serve under the repository's lock.
-func locked(serve repoEndpoint) repoEndpoint {
-	return func(c *call, r *Repo) (answer, error) {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		return serve(c, r)
-	}
-}
-
 // Transport carries requests to the stand-in without a network, for tests that must not open sockets.
-func (g *GitHub) Transport() http.RoundTripper { return inMemory{g.handler} }
+func (s *Server) Transport() http.RoundTripper { return inMemory{s.handler} }
 
 type inMemory struct{ h http.Handler }
 

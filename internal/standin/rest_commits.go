@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 )
 
@@ -22,50 +21,48 @@ func createStatus(c *call, r *Repo) (answer, error) {
 	if err := c.read(&ask); err != nil {
 		return answer{}, err
 	}
-	s, err := r.setStatus(Status{
+	s, err := r.AddStatus(Status{
 		SHA: c.r.PathValue("sha"), Context: ask.Context, State: ask.State, Description: ask.Description, TargetURL: ask.TargetURL, By: c.who.actor,
 	})
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{status: http.StatusCreated, body: r.statusJSON(s)}, nil
+	return answer{status: http.StatusCreated, body: c.s.statusJSON(s)}, nil
 }
 
 func listStatuses(c *call, r *Repo) (answer, error) {
 	sha := c.r.PathValue("ref") // no client asks by another name
-	if _, err := r.git.commit(sha); err != nil {
-		return answer{}, refuse(http.StatusUnprocessableEntity, msgNoCommit, sha)
+	if _, err := r.Git().Commit(sha); err != nil {
+		return answer{}, Refuse(http.StatusUnprocessableEntity, msgNoCommitHere, sha)
 	}
-	list := slices.Clone(r.statuses[sha])
-	slices.Reverse(list)
-	return listed(c, list, r.statusJSON)
+	return listed(c, r.Statuses(sha), c.s.statusJSON)
 }
 
 // compare compares two commits, which no client names otherwise than by their SHAs.
 // https://docs.github.com/en/rest/commits/commits#compare-two-commits
 func compare(c *call, r *Repo) (answer, error) {
 	base, head, _ := strings.Cut(c.r.PathValue("basehead"), "...")
-	baseCommit, noBase := r.git.commit(base)
-	_, noHead := r.git.commit(head)
+	baseCommit, noBase := r.Git().Commit(base)
+	_, noHead := r.Git().Commit(head)
 	if err := cmp.Or(noBase, noHead); err != nil {
 		return answer{}, err
 	}
-	shared, err := r.git.mergeBase(base, head)
+	shared, err := r.Git().MergeBase(base, head)
 	if err != nil {
 		return answer{}, err
 	}
 	if shared == "" {
-		return answer{}, refuse(http.StatusNotFound, msgNoAncestor, base, head)
+		return answer{}, Refuse(http.StatusNotFound, msgNoAncestor, base, head)
 	}
-	return r.comparison(c, baseCommit, head, shared)
+	return c.comparison(r, baseCommit, head, shared)
 }
 
-func (r *Repo) comparison(c *call, baseCommit *commit, head, shared string) (answer, error) {
-	base := baseCommit.sha
-	ahead, noAhead := r.git.between(base, head)
-	behind, noBehind := r.git.between(head, base)
-	changes, noChanges := r.git.diff(shared, head)
-	sharedCommit, err := r.git.commit(shared)
+func (c *call) comparison(r *Repo, baseCommit *Commit, head, shared string) (answer, error) {
+	base := baseCommit.SHA
+	ahead, noAhead := r.Git().Between(base, head)
+	behind, noBehind := r.Git().Between(head, base)
+	changes, noChanges := r.Git().Diff(shared, head)
+	sharedCommit, err := r.Git().Commit(shared)
 	if err := errors.Join(noAhead, noBehind, noChanges, err); err != nil {
 		return answer{}, err
 	}
@@ -86,7 +83,7 @@ func (r *Repo) comparison(c *call, baseCommit *commit, head, shared string) (ans
 	}
 	files := []object{}
 	if first { // files stand on the first page only
-		files = objects(changes[:min(len(changes), maxCompareFiles)], func(f fileChange) object { return r.fileJSON(f, head) })
+		files = objects(changes[:min(len(changes), maxCompareFiles)], func(f FileChange) object { return c.s.fileJSON(r, f, head) })
 	}
 	return answer{status: http.StatusOK, link: link, body: object{
 		"base_commit":       commitJSON(baseCommit),

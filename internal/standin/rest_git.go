@@ -11,12 +11,12 @@ const maxTree = 100_000
 // getRef gives a branch; no client asks for another ref. https://docs.github.com/en/rest/git/refs#get-a-reference
 func getRef(c *call, r *Repo) (answer, error) {
 	branch, _ := strings.CutPrefix(c.r.PathValue("ref"), "heads/")
-	sha, err := newView(c.g, c.who, cost{}).tip(r, branch)
+	sha, err := newView(c.s, c.who, cost{}).tip(r, branch)
 	if err == nil && sha == "" {
 		err = ErrNotFound
 	}
 	ref := "refs/heads/" + branch
-	url := c.g.api() + "/repos/" + r.String() + "/git/"
+	url := c.s.api() + "/repos/" + r.String() + "/git/"
 	return answer{status: http.StatusOK, body: object{
 		"ref": ref, "node_id": nodeID("Ref", r.String()+ref), "url": url + ref, "object": object{"type": "commit", "sha": sha, "url": url + "commits/" + sha},
 	}}, err
@@ -24,26 +24,22 @@ func getRef(c *call, r *Repo) (answer, error) {
 
 // deleteRef deletes a branch; 422 if there is none. https://docs.github.com/en/rest/git/refs#delete-a-reference
 func deleteRef(c *call, r *Repo) (answer, error) {
-	err := r.updateRefs(c.who.actor, []refUpdate{{Name: "refs/" + c.r.PathValue("ref"), AfterOID: zeroSHA}})
+	err := r.UpdateRefs(c.who.actor, []RefUpdate{{Name: "refs/" + c.r.PathValue("ref"), AfterOID: ZeroSHA}})
 	return answer{status: http.StatusNoContent}, err
 }
 
-// getTree lists one level of a tree, or all of it. https://docs.github.com/en/rest/git/trees#get-a-tree
+// getTree lists all of a tree; no client asks for one level of it. https://docs.github.com/en/rest/git/trees#get-a-tree
 func getTree(c *call, r *Repo) (answer, error) {
-	root, err := r.git.find(c.r.PathValue("tree_sha") + "^{tree}")
+	root, err := r.Git().Find(c.r.PathValue("tree_sha") + "^{tree}")
 	if err != nil {
 		return answer{}, err
 	}
-	read := r.git.level
-	if c.r.URL.Query().Has("recursive") {
-		read = r.git.tree
-	}
-	list, err := read(root.sha)
+	list, err := r.Git().Tree(root.SHA)
 	if err != nil {
 		return answer{}, err
 	}
-	out := objects(list[:min(len(list), maxTree)], func(e treeEntry) object {
-		return object{"path": e.path, "mode": e.mode, "type": e.kind, "sha": e.sha}
+	out := objects(list[:min(len(list), maxTree)], func(e TreeEntry) object {
+		return object{"path": e.Path, "mode": e.Mode, "type": e.Kind, "sha": e.SHA}
 	})
-	return ok(object{"sha": root.sha, "tree": out, "truncated": len(list) > maxTree})
+	return ok(object{"sha": root.SHA, "tree": out, "truncated": len(list) > maxTree})
 }

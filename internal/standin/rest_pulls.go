@@ -1,7 +1,6 @@
 package standin
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -15,15 +14,15 @@ const maxFiles = 3000
 // listPulls lists pull requests, the latest first: those that are open, unless another state is asked for. No client asks for another
 // order.
 func listPulls(c *call, r *Repo) (answer, error) {
-	var list []*Pull
+	var list []Pull
 	q := c.r.URL.Query()
 	state, base := q.Get("state"), q.Get("base")
-	for _, p := range slices.Backward(r.pulls) {
+	for _, p := range slices.Backward(r.Pulls()) {
 		if (state == "all" || p.Open == (state != "closed")) && (base == "" || p.Base == base) {
 			list = append(list, p)
 		}
 	}
-	return listed(c, list, r.pullJSON)
+	return listed(c, list, func(p Pull) object { return c.s.pullJSON(r, &p) })
 }
 
 func createPull(c *call, r *Repo) (answer, error) {
@@ -34,27 +33,26 @@ func createPull(c *call, r *Repo) (answer, error) {
 	if err := c.read(&ask); err != nil {
 		return answer{}, err
 	}
-	owner, _ := r.splitHead(ask.Head)
-	if c.who.token == nil && !r.canWrite(c.who.actor) && !strings.EqualFold(owner, c.who.actor.Login) {
-		return answer{}, refuse(http.StatusForbidden, msgMustHave, Write)
+	fork, _, _ := strings.Cut(ask.Head, ":")
+	if err := mayWrite(c.who, r); err != nil && !strings.EqualFold(fork, c.who.actor.Login) {
+		return answer{}, err
 	}
-	p, err := r.open(NewPull{Title: ask.Title, By: c.who.actor.Login, Base: ask.Base, Head: ask.Head, Draft: ask.Draft})
+	p, err := r.Open(NewPull{Title: ask.Title, By: c.who.actor.Login, Base: ask.Base, Head: ask.Head, Draft: ask.Draft})
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{status: http.StatusCreated, body: r.onePullJSON(p, detail{mergeable: mergeableUnknown, state: "UNKNOWN"})}, nil
+	return answer{status: http.StatusCreated, body: c.s.onePullJSON(r, &p, detail{mergeable: unknown, state: unknown})}, nil
 }
 
 // viewed gives the pull request that a path names as a query sees it, 404 if there is none.
 func viewed(c *call, r *Repo) (*pullRequest, error) {
-	p := (&repository{newView(c.g, c.who, cost{}), r, r.id}).pullNumbered(intOf(c.r.PathValue("pull_number")))
+	p := (&repository{newView(c.s, c.who, cost{}), r, r.ID()}).pullNumbered(intOf(c.r.PathValue("pull_number")))
 	if p == nil {
 		return nil, ErrNotFound
 	}
 	return p, nil
 }
 
-// getPull and the like ask git without the repository's lock.
 func getPull(c *call, r *Repo) (answer, error) {
 	p, err := viewed(c, r)
 	if err != nil {
@@ -64,9 +62,7 @@ func getPull(c *call, r *Repo) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return ok(r.onePullJSON(&p.Pull, d))
+	return ok(c.s.onePullJSON(r, &p.Pull, d))
 }
 
 func listFiles(c *call, r *Repo) (answer, error) {
@@ -74,14 +70,12 @@ func listFiles(c *call, r *Repo) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	r.mu.Lock()
-	p.HeadSHA = cmp.Or(r.listed[p.Number], p.HeadSHA)
-	r.mu.Unlock()
+	p.HeadSHA = r.ListedHead(p.Pull)
 	files, err := p.changes()
 	if err != nil {
 		return answer{}, err
 	}
-	return listed(c, files[:min(len(files), maxFiles)], func(f fileChange) object { return r.fileJSON(f, p.HeadSHA) })
+	return listed(c, files[:min(len(files), maxFiles)], func(f FileChange) object { return c.s.fileJSON(r, f, p.HeadSHA) })
 }
 
 // maxPullCommits is how many commits of a pull request REST lists in all.
@@ -108,8 +102,8 @@ func putMerge(c *call, r *Repo) (answer, error) {
 	if err := c.read(&ask); err != nil {
 		return answer{}, err
 	}
-	o := mergeOrder{by: c.who.actor, method: ask.Method, sha: ask.SHA, app: c.who.token != nil}
-	sha, err := r.merge(intOf(c.r.PathValue("pull_number")), o)
+	o := MergeOrder{By: c.who.actor, Method: ask.Method, SHA: ask.SHA, App: c.who.token != nil}
+	sha, err := r.Merge(intOf(c.r.PathValue("pull_number")), o)
 	if err != nil {
 		return answer{}, err
 	}
@@ -123,17 +117,17 @@ func putUpdateBranch(c *call, r *Repo) (answer, error) {
 	if err := c.read(&ask); err != nil {
 		return answer{}, err
 	}
-	p, err := r.pull(intOf(c.r.PathValue("pull_number")))
+	p, err := r.Pull(intOf(c.r.PathValue("pull_number")))
 	if err != nil {
 		return answer{}, err
 	}
 	// Writing to the head takes write on the head's repository, which an App on the base has not.
-	if r.fork(p) && !strings.EqualFold(c.who.actor.Login, p.HeadOwner) {
-		return answer{}, refuse(http.StatusForbidden, msgNoIntegration)
+	if !strings.EqualFold(p.HeadOwner, r.Owner()) && !strings.EqualFold(p.HeadOwner, c.who.actor.Login) {
+		return answer{}, Refuse(http.StatusForbidden, msgNoIntegration)
 	}
-	if err := r.updateBranch(p.Number, c.who.actor, ask.Expected); err != nil {
+	if err := r.UpdateBranch(p.Number, c.who.actor, ask.Expected); err != nil {
 		return answer{}, err
 	}
-	url := fmt.Sprintf("%s/%s/pull/%d", r.g.web(), r, p.Number)
+	url := fmt.Sprintf("%s/%s/pull/%d", c.s.URL(), r, p.Number)
 	return answer{status: http.StatusAccepted, body: object{"message": msgUpdating, "url": url}}, nil
 }

@@ -3,21 +3,19 @@ package standin
 import (
 	"fmt"
 	"net/http"
-	"slices"
-	"strings"
 )
 
 // listRules is what binds a branch by rulesets; branch protection of old is not in it.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 func listRules(c *call, r *Repo) (answer, error) {
 	var list []object
-	for _, rules := range r.rulesOf(c.r.PathValue("branch"), anybody) {
+	for _, rules := range r.RulesOf(c.r.PathValue("branch"), Actor{}) {
 		if rules.Classic {
 			continue
 		}
-		for _, rule := range rules.all() {
-			o := rule.json()
-			o["ruleset_source_type"], o["ruleset_source"], o["ruleset_id"] = "Repository", r.String(), rules.id
+		for _, rule := range spelled(rules) {
+			o := ruleJSON(rule)
+			o["ruleset_source_type"], o["ruleset_source"], o["ruleset_id"] = "Repository", r.String(), rules.ID
 			list = append(list, o)
 		}
 	}
@@ -27,28 +25,28 @@ func listRules(c *call, r *Repo) (answer, error) {
 // getRuleset is one ruleset, as its repository shows it to whoever asks: who else may bypass it is for those who may edit it.
 // https://docs.github.com/en/rest/repos/rules#get-a-repository-ruleset
 func getRuleset(c *call, r *Repo) (answer, error) {
-	for _, p := range r.protections {
-		if fmt.Sprint(p.rules.id) != c.r.PathValue("ruleset_id") || p.rules.Classic {
+	for _, rules := range r.Rules() {
+		if fmt.Sprint(rules.ID) != c.r.PathValue("ruleset_id") || rules.Classic {
 			continue
 		}
 		bypass := "never"
 		switch {
-		case !p.rules.lets(c.who.actor):
-		case p.rules.PullsOnly:
+		case !rules.Bypasses(c.who.actor):
+		case rules.PullsOnly:
 			bypass = "pull_requests_only"
 		default:
 			bypass = "always"
 		}
 		return ok(object{
-			"id": p.rules.id, "name": p.rules.name, "target": "branch", "source_type": "Repository", "source": r.String(), "enforcement": "active",
-			"conditions":              object{"ref_name": object{"include": []string{"refs/heads/" + p.pattern}, "exclude": []string{}}},
-			"current_user_can_bypass": bypass, "rules": objects(p.rules.all(), Rule.json),
+			"id": rules.ID, "name": rules.Pattern, "target": "branch", "source_type": "Repository", "source": r.String(), "enforcement": "active",
+			"conditions":              object{"ref_name": object{"include": []string{"refs/heads/" + rules.Pattern}, "exclude": []string{}}},
+			"current_user_can_bypass": bypass, "rules": objects(spelled(rules), ruleJSON),
 		})
 	}
 	return answer{}, ErrNotFound
 }
 
-func (rule Rule) json() object {
+func ruleJSON(rule Rule) object {
 	o := object{"type": rule.Type}
 	if rule.Parameters != nil {
 		o["parameters"] = rule.Parameters
@@ -56,8 +54,8 @@ func (rule Rule) json() object {
 	return o
 }
 
-// all spells the rules as the rules API does, those first that the stand-in enforces.
-func (rules Rules) all() []Rule {
+// spelled spells the rules as the rules API does, those first that the stand-in enforces.
+func spelled(rules Rules) []Rule {
 	var list []Rule
 	if rules.Restrict {
 		list = append(list, Rule{"update", object{"update_allows_fetch_and_merge": false}})
@@ -106,34 +104,34 @@ func (rules Rules) all() []Rule {
 
 func getBranch(c *call, r *Repo) (answer, error) {
 	branch := c.r.PathValue("branch")
-	tip, err := r.git.tip("refs/heads/" + branch)
+	tip, err := r.Git().Tip("refs/heads/" + branch)
 	if err != nil {
 		return answer{}, err
 	}
 	if tip == "" {
-		return answer{}, refuse(http.StatusNotFound, msgNoBranch)
+		return answer{}, Refuse(http.StatusNotFound, msgNoBranch)
 	}
-	head, err := r.git.commit(tip)
+	head, err := r.Git().Commit(tip)
 	if err != nil {
 		return answer{}, err
 	}
-	protection, protected := r.protectionJSON(branch)
+	protection, protected := protectionJSON(r, branch)
 	return ok(object{
 		"name": branch, "commit": commitJSON(head), "protected": protected, "protection": protection,
 	})
 }
 
 // protectionJSON is the branch protection of old as GET branches/{branch} gives it to everybody who may read.
-func (r *Repo) protectionJSON(branch string) (o object, protected bool) {
-	contexts, checks := []string{}, []object{}
+func protectionJSON(r *Repo, branch string) (o object, protected bool) {
+	names, checks := []string{}, []object{}
 	classic := false
-	for _, rules := range r.rulesOf(branch, anybody) {
+	for _, rules := range r.RulesOf(branch, Actor{}) {
 		protected = true
 		if !rules.Classic {
 			continue
 		}
 		classic = true
-		contexts = append(contexts, rules.contexts()...)
+		names = append(names, contexts(&rules)...)
 		for _, c := range rules.Checks {
 			check := object{"context": c.Context, "app_id": nil}
 			if c.App != 0 {
@@ -148,49 +146,6 @@ func (r *Repo) protectionJSON(branch string) (o object, protected bool) {
 	}
 	return object{
 		"enabled":                classic,
-		"required_status_checks": object{"enforcement_level": level, "contexts": contexts, "checks": checks},
+		"required_status_checks": object{"enforcement_level": level, "contexts": names, "checks": checks},
 	}, protected
-}
-
-// forbids gives the reason why rules keep a branch from being moved other than by a merge; nil if they do not. What GitHub says is
-// known from pushes (GH013 of rulesets, GH006 of protection) and from PATCH git/refs (422): rulesets list all that is broken,
-// protection of old names one.
-func (r *Repo) forbids(m move) error {
-	var reasons []string
-	for _, rules := range r.rulesOf(m.branch, m.by) {
-		broken := r.brokenByMove(rules, m)
-		if rules.Classic && len(broken) > 0 {
-			return refuse(http.StatusUnprocessableEntity, "%s", broken[0])
-		}
-		reasons = append(reasons, broken...)
-	}
-	if len(reasons) == 0 {
-		return nil
-	}
-	slices.Sort(reasons)
-	return refuse(http.StatusUnprocessableEntity, msgRuleViolations, strings.Join(slices.Compact(reasons), "\n"))
-}
-
-// brokenByMove lists the rules of a set that a move would break. Of rulesets "creation", "update" and "deletion" are apart;
-// protection of old restricts who may push at all, and creations only if that is asked for.
-// https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets
-func (r *Repo) brokenByMove(rules Rules, m move) []string {
-	if m.after == "" {
-		if rules.NoDelete || rules.Classic && rules.Restrict {
-			return []string{msgNoDelete}
-		}
-		return nil
-	}
-	lack := ""
-	if rules.Reviews > 0 {
-		lack = msgThroughPull
-	}
-	reasons := r.unmet(rules, m.after, m.before != "", lack)
-	if m.before == "" && rules.NoCreate {
-		reasons = append(reasons, msgNoCreate)
-	}
-	if m.before != "" && !m.unread && rules.NoForce && !r.Contains(m.after, m.before) {
-		reasons = append(reasons, msgNoForce)
-	}
-	return reasons
 }

@@ -29,7 +29,7 @@ func TestSecondaryLimits(t *testing.T) {
 		"queries": {standin.Limits{GraphQL: 7}, "POST /graphql", 7, standin.LimitMinute},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorldWith(t, func(o *standin.Options) { o.Limits = tt.limits })
+			w := newWorldWith(t, func(o *standin.ServerOptions) { o.Limits = tt.limits })
 			w.now.add(2 * time.Hour)
 			w.token = w.installationToken()
 			w.now.add(2 * time.Minute)
@@ -63,7 +63,7 @@ func TestSecondaryLimits(t *testing.T) {
 }
 
 func TestConcurrentRequests(t *testing.T) {
-	w := newWorldWith(t, func(o *standin.Options) { o.Limits.Concurrent = 3 })
+	w := newWorldWith(t, func(o *standin.ServerOptions) { o.Limits.Concurrent = 3 })
 	under, end := make(chan struct{}), make(chan struct{})
 	w.github.Fault(standin.Fault{Path: "/repos/acme/fleet/branches/main", Times: 3, Latency: time.Millisecond, Met: func() {
 		under <- struct{}{}

@@ -20,14 +20,17 @@ type store interface {
 	storer.ReferenceStorer
 }
 
-// gitObject is what a name stands for; its zero value is no object.
-type gitObject struct {
-	sha, kind string
+// Object is what a name stands for; its zero value is no object.
+type Object struct {
+	SHA, Kind string
 	raw       plumbing.EncodedObject // nil of a commit that is only named
 }
 
-// content is the object's bytes.
-func (o gitObject) content() ([]byte, error) {
+// Size is how many bytes the object has.
+func (o Object) Size() int64 { return o.raw.Size() }
+
+// Content is the object's bytes.
+func (o Object) Content() ([]byte, error) {
 	if o.raw == nil {
 		return nil, nil
 	}
@@ -40,21 +43,21 @@ func (o gitObject) content() ([]byte, error) {
 }
 
 // get is the object of a full name.
-func (d *gitDir) get(sha string) (gitObject, error) {
+func (d *Git) get(sha string) (Object, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	raw, err := d.store.EncodedObject(plumbing.AnyObject, plumbing.NewHash(sha))
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
-		return gitObject{}, nil
+		return Object{}, nil
 	}
 	if err != nil {
-		return gitObject{}, fmt.Errorf("object %s: %w", sha, err)
+		return Object{}, fmt.Errorf("object %s: %w", sha, err)
 	}
-	return gitObject{sha, raw.Type().String(), raw}, nil
+	return Object{sha, raw.Type().String(), raw}, nil
 }
 
 // put keeps an object and gives its name.
-func (d *gitDir) put(encode func(plumbing.EncodedObject) error) (string, error) {
+func (d *Git) put(encode func(plumbing.EncodedObject) error) (string, error) {
 	raw := &plumbing.MemoryObject{}
 	if err := encode(raw); err != nil {
 		return "", err
@@ -69,7 +72,7 @@ func (d *gitDir) put(encode func(plumbing.EncodedObject) error) (string, error) 
 }
 
 // blob keeps a file's content.
-func (d *gitDir) blob(text string) (string, error) {
+func (d *Git) blob(text string) (string, error) {
 	return d.put(func(o plumbing.EncodedObject) error {
 		o.SetType(plumbing.BlobObject)
 		w, err := o.Writer()
@@ -80,70 +83,70 @@ func (d *gitDir) blob(text string) (string, error) {
 	})
 }
 
-// find is what a name stands for, as far as anybody asks: an object, a ref, REV^{tree}, REV^{commit}, REV:PATH.
-func (d *gitDir) find(name string) (gitObject, error) {
+// Find is what a name stands for, as far as anybody asks: an object, a ref, REV^{tree}, REV^{commit}, REV:PATH.
+func (d *Git) Find(name string) (Object, error) {
 	rev, path, deep := strings.Cut(name, ":")
 	rev, kind, peeled := strings.Cut(rev, "^{")
 	sha, err := d.named(rev)
 	if err != nil || sha == "" {
-		return gitObject{}, err
+		return Object{}, err
 	}
 	o, err := d.get(sha)
-	if err == nil && o.kind == "commit" && (deep || kind == "tree}") {
-		var c *commit
-		if c, err = d.commit(sha); err == nil {
-			o, err = d.get(c.tree)
+	if err == nil && o.Kind == "commit" && (deep || kind == "tree}") {
+		var c *Commit
+		if c, err = d.Commit(sha); err == nil {
+			o, err = d.get(c.Tree)
 		}
 	}
 	switch {
-	case err != nil || peeled && o.kind+"}" != kind || deep && o.kind != "tree":
-		return gitObject{}, err
+	case err != nil || peeled && o.Kind+"}" != kind || deep && o.Kind != "tree":
+		return Object{}, err
 	case path == "":
 		return o, nil
 	}
-	e, err := d.entryAt(o.sha, path)
+	e, err := d.Entry(o.SHA, path)
 	if errors.Is(err, ErrNotFound) {
-		return gitObject{}, nil
+		return Object{}, nil
 	}
 	if err != nil {
-		return gitObject{}, err
+		return Object{}, err
 	}
-	return d.get(e.sha)
+	return d.get(e.SHA)
 }
 
 // named is the object that a SHA or a ref names; "" if there is none.
-func (d *gitDir) named(rev string) (sha string, err error) {
+func (d *Git) named(rev string) (sha string, err error) {
 	if fullSHA.MatchString(rev) {
 		return rev, nil
 	}
 	for _, prefix := range []string{"", "refs/", "refs/tags/", "refs/heads/"} {
-		if sha, err = d.tip(prefix + rev); err != nil || sha != "" {
+		if sha, err = d.Tip(prefix + rev); err != nil || sha != "" {
 			break
 		}
 	}
 	return sha, err
 }
 
-// treeEntry is one line of a tree, by its path from where the reading began.
-type treeEntry struct {
-	mode, kind, sha, path string
+// TreeEntry is one line of a tree, by its path from where the reading began.
+type TreeEntry struct {
+	Mode, Kind, SHA, Path string
 }
 
 // level lists one tree. A commit stands for its root. The list is shared: it must not be written to.
-func (d *gitDir) level(name string) ([]treeEntry, error) {
-	return d.trees.get(name, func() ([]treeEntry, error) {
-		o, err := d.find(name + "^{tree}")
+func (d *Git) level(name string) ([]TreeEntry, error) {
+	return d.trees.Get(name, func() ([]TreeEntry, error) {
+		o, err := d.Find(name + "^{tree}")
 		if err != nil {
 			return nil, err
 		}
-		if o.kind != "tree" {
+		if o.Kind != "tree" {
 			return nil, fmt.Errorf("tree %q: %w", name, ErrNotFound)
 		}
 		var t gitobject.Tree
 		if err := t.Decode(o.raw); err != nil {
-			return nil, fmt.Errorf("tree %s: %w", o.sha, err)
+			return nil, fmt.Errorf("tree %s: %w", o.SHA, err)
 		}
-		var list []treeEntry
+		var list []TreeEntry
 		for _, e := range t.Entries {
 			kind := "blob"
 			switch e.Mode {
@@ -152,54 +155,54 @@ func (d *gitDir) level(name string) ([]treeEntry, error) {
 			case filemode.Submodule:
 				kind = "commit"
 			}
-			list = append(list, treeEntry{fmt.Sprintf("%06o", uint32(e.Mode)), kind, e.Hash.String(), e.Name})
+			list = append(list, TreeEntry{fmt.Sprintf("%06o", uint32(e.Mode)), kind, e.Hash.String(), e.Name})
 		}
 		return list, nil
 	})
 }
 
-// tree lists everything below a commit or tree, each directory before what is in it.
-func (d *gitDir) tree(name string) ([]treeEntry, error) {
+// Tree lists everything below a commit or tree, each directory before what is in it.
+func (d *Git) Tree(name string) ([]TreeEntry, error) {
 	top, err := d.level(name)
 	if err != nil {
 		return nil, err
 	}
-	var list []treeEntry
+	var list []TreeEntry
 	for _, e := range top {
 		list = append(list, e)
-		if e.kind != "tree" {
+		if e.Kind != "tree" {
 			continue
 		}
-		below, err := d.tree(e.sha)
+		below, err := d.Tree(e.SHA)
 		if err != nil {
 			return nil, err
 		}
 		for _, b := range below {
-			b.path = e.path + "/" + b.path
+			b.Path = e.Path + "/" + b.Path
 			list = append(list, b)
 		}
 	}
 	return list, nil
 }
 
-// entryAt is one path below a commit or tree; ErrNotFound if it is not there.
-func (d *gitDir) entryAt(sha, path string) (treeEntry, error) {
-	e := treeEntry{kind: "tree", sha: sha}
+// Entry is one path below a commit or tree; ErrNotFound if it is not there.
+func (d *Git) Entry(sha, path string) (TreeEntry, error) {
+	e := TreeEntry{Kind: "tree", SHA: sha}
 	for part := range strings.SplitSeq(path, "/") {
-		var list []treeEntry
-		if e.kind == "tree" {
+		var list []TreeEntry
+		if e.Kind == "tree" {
 			var err error
-			if list, err = d.level(e.sha); err != nil {
-				return treeEntry{}, err
+			if list, err = d.level(e.SHA); err != nil {
+				return TreeEntry{}, err
 			}
 		}
-		i := slices.IndexFunc(list, func(e treeEntry) bool { return e.path == part })
+		i := slices.IndexFunc(list, func(e TreeEntry) bool { return e.Path == part })
 		if i < 0 {
-			return treeEntry{}, fmt.Errorf("%s: %w", path, ErrNotFound)
+			return TreeEntry{}, fmt.Errorf("%s: %w", path, ErrNotFound)
 		}
 		e = list[i]
 	}
-	e.path = path
+	e.Path = path
 	return e, nil
 }
 
@@ -209,19 +212,19 @@ const submodule = "160000" // as a mode
 type leaf struct{ mode, sha string }
 
 // leaves are the files below a commit or tree, by path.
-func (d *gitDir) leaves(name string) (map[string]leaf, error) {
-	list, err := d.tree(name)
+func (d *Git) leaves(name string) (map[string]leaf, error) {
+	list, err := d.Tree(name)
 	all := map[string]leaf{}
 	for _, e := range list {
-		if e.kind != "tree" {
-			all[e.path] = leaf{e.mode, e.sha}
+		if e.Kind != "tree" {
+			all[e.Path] = leaf{e.Mode, e.SHA}
 		}
 	}
 	return all, err
 }
 
 // plant makes the trees of files and gives the name of the uppermost.
-func (d *gitDir) plant(all map[string]leaf) (string, error) {
+func (d *Git) plant(all map[string]leaf) (string, error) {
 	below := map[string]map[string]leaf{}
 	var t gitobject.Tree
 	add := func(name string, l leaf) error {

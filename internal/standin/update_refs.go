@@ -1,10 +1,7 @@
 package standin
 
 import (
-	"encoding/json"
 	"errors"
-	"net/http"
-	"slices"
 	"strings"
 )
 
@@ -16,54 +13,16 @@ import (
 // maxRefUpdates bounds one mutation. GitHub sends no event for a push that moves more than 5,000 branches.
 const maxRefUpdates = 5000
 
-// refUpdate is GraphQL's RefUpdate.
-type refUpdate struct {
+// RefUpdate is GraphQL's RefUpdate.
+type RefUpdate struct {
 	Name      string
 	BeforeOID *string
 	AfterOID  string
 	Force     bool
 }
 
-// updateRefs moves branches atomically; it gives the caller's own word back.
-func (l *view) updateRefs(a arguments) (string, error) {
-	var input struct {
-		ClientMutationID, RepositoryID string
-		RefUpdates                     []refUpdate
-	}
-	text, err := json.Marshal(a["input"])
-	if err == nil {
-		err = json.Unmarshal(text, &input)
-	}
-	if err != nil {
-		return "", err
-	}
-	r := l.g.findNode(input.RepositoryID)
-	if r == nil || !l.g.sees(l.who, r) {
-		return "", unresolved(msgNoNode, input.RepositoryID)
-	}
-	var refused *apiError
-	if err := r.mayWrite(l.who); errors.As(err, &refused) {
-		return "", GraphQLError{Type: "FORBIDDEN", Message: refused.message}
-	}
-	err = r.updateRefs(l.who.actor, input.RefUpdates)
-	if errors.As(err, &refused) {
-		return "", GraphQLError{Type: "UNPROCESSABLE", Message: strings.TrimSpace(refused.message)}
-	}
-	return input.ClientMutationID, err
-}
-
-func (g *GitHub) findNode(id string) *Repo {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	at := slices.IndexFunc(g.repos, func(r *Repo) bool { return nodeID("Repository", r.id) == id })
-	if at < 0 {
-		return nil
-	}
-	return g.repos[at]
-}
-
-// updateRefs does all updates in one transaction of git, and then what follows each.
-func (r *Repo) updateRefs(by Actor, updates []refUpdate) error {
+// UpdateRefs does all updates in one transaction of git, and then what follows each.
+func (r *Repo) UpdateRefs(by Actor, updates []RefUpdate) error {
 	if len(updates) > maxRefUpdates {
 		return unfit(msgTooManyRefs, maxRefUpdates)
 	}
@@ -108,7 +67,7 @@ func (r *Repo) updateRefs(by Actor, updates []refUpdate) error {
 }
 
 // moveOf is the move that an update asks for, or why it cannot be. The caller holds r.mu.
-func (r *Repo) moveOf(by Actor, u refUpdate) (move, error) {
+func (r *Repo) moveOf(by Actor, u RefUpdate) (move, error) {
 	name, after := u.Name, u.AfterOID
 	branch, isBranch := strings.CutPrefix(name, "refs/heads/")
 	if !isBranch || !validRef(name) {
@@ -117,7 +76,7 @@ func (r *Repo) moveOf(by Actor, u refUpdate) (move, error) {
 	if !fullSHA.MatchString(after) {
 		return move{}, unfit(msgBadOID, after)
 	}
-	tip, err := r.git.tip(name)
+	tip, err := r.git.Tip(name)
 	if err != nil {
 		return move{}, err
 	}
@@ -125,11 +84,11 @@ func (r *Repo) moveOf(by Actor, u refUpdate) (move, error) {
 	if err := u.compare(tip); err != nil {
 		return move{}, err
 	}
-	if after == zeroSHA {
+	if after == ZeroSHA {
 		m.after = ""
 		return m, r.refuseDelete(m, u)
 	}
-	if _, err := r.git.commit(after); err != nil {
+	if _, err := r.git.Commit(after); err != nil {
 		return move{}, unfit(msgObjectMissing)
 	}
 	if tip != "" && !u.Force && !r.Contains(m.after, m.before) {
@@ -139,7 +98,7 @@ func (r *Repo) moveOf(by Actor, u refUpdate) (move, error) {
 }
 
 // compare holds a ref's value against the one that the update wants it to have; zeros want it not to exist.
-func (u refUpdate) compare(tip string) error {
+func (u RefUpdate) compare(tip string) error {
 	if u.BeforeOID == nil {
 		return nil
 	}
@@ -152,17 +111,12 @@ func (u refUpdate) compare(tip string) error {
 	return nil
 }
 
-func (r *Repo) refuseDelete(m move, u refUpdate) error {
+func (r *Repo) refuseDelete(m move, u RefUpdate) error {
 	switch {
-	case m.branch == defaultBranch:
+	case m.branch == DefaultBranch:
 		return unfit(msgDefaultBranch)
 	case m.before == "" && u.BeforeOID == nil:
 		return unfit(msgNoReference)
 	}
 	return nil
-}
-
-// unfit refuses a well-formed request.
-func unfit(format string, args ...any) error {
-	return refuse(http.StatusUnprocessableEntity, format, args...)
 }

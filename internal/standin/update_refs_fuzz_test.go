@@ -1,27 +1,18 @@
 package standin
 
 import (
-	"crypto/rand"
-	"crypto/rsa"
 	"maps"
-	mathrand "math/rand/v2"
+	"math/rand/v2"
 	"strings"
-	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// fuzzKey is an App's key: it signs nothing here, and making one for each run takes longer than all the rest.
-var fuzzKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
-
 func testRepo(t testing.TB) *Repo {
 	t.Helper()
-	key, err := fuzzKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := New(Options{Dir: t.TempDir(), AppID: 1, AppKey: &key.PublicKey})
+	g, err := New(Options{Dir: t.TempDir(), AppID: 1, Now: time.Now, Notify: func(Event) {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,14 +31,14 @@ type refModel struct {
 }
 
 // apply gives the branches after the updates, or nil if one is refused.
-func (m refModel) apply(updates []refUpdate) map[string]string {
+func (m refModel) apply(updates []RefUpdate) map[string]string {
 	next, named := maps.Clone(m.tips), map[string]bool{}
 	for _, u := range updates {
 		name, after := string(u.Name), string(u.AfterOID)
 		tip := m.tips[name]
 		reach, known := m.reaches[after]
 		compared := u.BeforeOID == nil || string(*u.BeforeOID) == orZero(tip)
-		deletes := after == zeroSHA
+		deletes := after == ZeroSHA
 		switch {
 		case named[name], !compared, !deletes && !known, !deletes && tip != "" && !u.Force && !reach[tip]:
 			return nil
@@ -76,12 +67,12 @@ func (m refModel) apply(updates []refUpdate) map[string]string {
 }
 
 // random makes updates out of a few bytes each.
-func (m refModel) random(data []byte, commits []string) []refUpdate {
+func (m refModel) random(data []byte, commits []string) []RefUpdate {
 	names := []string{"refs/heads/main", "refs/heads/rw", "refs/heads/rw/a", "refs/heads/rw/b", "refs/heads/c"}
-	values := append([]string{zeroSHA, strings.Repeat("1", 40)}, commits...)
-	var list []refUpdate
+	values := append([]string{ZeroSHA, strings.Repeat("1", 40)}, commits...)
+	var list []RefUpdate
 	for ; len(data) >= 3; data = data[3:] {
-		u := refUpdate{Name: string(names[int(data[0])%len(names)]), AfterOID: string(values[int(data[1])%len(values)]), Force: data[0] > 200}
+		u := RefUpdate{Name: string(names[int(data[0])%len(names)]), AfterOID: string(values[int(data[1])%len(values)]), Force: data[0] > 200}
 		before := string(orZero(m.tips[string(u.Name)])) // most updates know the value
 		switch data[2] % 8 {
 		case 0:
@@ -102,7 +93,7 @@ func FuzzUpdateRefs(f *testing.F) {
 	f.Add([]byte{2, 5, 1, 3, 5, 1, 4, 0, 1}, []byte{2, 6, 1, 3, 6, 8})
 	f.Add([]byte{1, 2, 1}, []byte{2, 2, 1, 1, 0, 1})
 	f.Add([]byte{2, 2, 1}, []byte{203, 4, 5, 2, 8, 7, 202, 3, 5})
-	dice := mathrand.New(mathrand.NewPCG(7, 7))
+	dice := rand.New(rand.NewPCG(7, 7))
 	for range 60 {
 		steps := [2][]byte{make([]byte, 12), make([]byte, 9)}
 		for _, s := range steps {
@@ -113,7 +104,7 @@ func FuzzUpdateRefs(f *testing.F) {
 		f.Add(steps[0], steps[1])
 	}
 	r := testRepo(f)
-	commits := dag(f, r.git, mathrand.New(mathrand.NewPCG(1, 2)), 12)
+	commits := dag(f, r.git, rand.New(rand.NewPCG(1, 2)), 12)
 	m := refModel{reaches: map[string]map[string]bool{}}
 	for _, sha := range append([]string{r.Tip("main")}, commits...) {
 		out, err := r.git.run("rev-list", sha)
@@ -131,7 +122,7 @@ func FuzzUpdateRefs(f *testing.F) {
 			m.tips = r.branchTips(t)
 			updates := m.random(step[:min(len(step), 24)], commits)
 			want := m.apply(updates)
-			err := r.updateRefs(r.g.us(), updates)
+			err := r.UpdateRefs(r.g.Bot(), updates)
 			if (err == nil) != (want != nil) {
 				t.Fatalf("%+v: %v, the model says %v", updates, err, want)
 			}
@@ -161,13 +152,13 @@ func (r *Repo) reset(t testing.TB, sha string) {
 
 func (r *Repo) branchTips(t testing.TB) map[string]string {
 	t.Helper()
-	refs, err := r.git.branches()
+	refs, err := r.git.Branches()
 	if err != nil {
 		t.Fatal(err)
 	}
 	tips := map[string]string{}
 	for _, one := range refs {
-		tips[one.name] = one.sha
+		tips[one.Name] = one.SHA
 	}
 	return tips
 }

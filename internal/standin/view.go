@@ -1,6 +1,8 @@
 package standin
 
 import (
+	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,7 +11,7 @@ import (
 
 // view is what one query sees: every branch is read once, so that all of the answer is of one piece.
 type view struct {
-	g   *GitHub
+	s   *Server
 	who caller
 	at  time.Time // that it sees; zero: now
 	cost
@@ -17,8 +19,8 @@ type view struct {
 	coming map[string]*introductions // by repository
 }
 
-func newView(g *GitHub, who caller, c cost) *view {
-	return &view{g: g, who: who, at: g.asOf(), cost: c, tips: map[string]string{}, coming: map[string]*introductions{}}
+func newView(s *Server, who caller, c cost) *view {
+	return &view{s: s, who: who, at: s.AsOf(), cost: c, tips: map[string]string{}, coming: map[string]*introductions{}}
 }
 
 // tip is where a branch was when the query first asked.
@@ -27,7 +29,7 @@ func (l *view) tip(r *Repo, branch string) (string, error) {
 	if sha, ok := l.tips[key]; ok {
 		return sha, nil
 	}
-	sha, err := r.tipAt(branch, l.at)
+	sha, err := r.TipAt(branch, l.at)
 	if err == nil {
 		l.tips[key] = sha
 	}
@@ -36,11 +38,11 @@ func (l *view) tip(r *Repo, branch string) (string, error) {
 
 // repository finds a repository that the caller sees.
 func (l *view) repository(a arguments) (*repository, error) {
-	r := l.g.Repo(a.text("owner"), a.text("name"))
-	if r == nil || !l.g.sees(l.who, r) {
+	r := l.s.Repo(a.text("owner"), a.text("name"))
+	if r == nil || !l.s.sees(l.who, r) {
 		return nil, unresolved("to a Repository with the name '%s/%s'.", a.text("owner"), a.text("name"))
 	}
-	return &repository{l, r, r.id}, nil
+	return &repository{l, r, r.ID()}, nil
 }
 
 // repository is GraphQL's Repository; of the fork that a head stands in it has the base's content, which no client reads.
@@ -72,13 +74,13 @@ func (r *repository) refs(a arguments) (*connection, error) {
 	if a.text("refPrefix") != "refs/heads/" {
 		return nil, nil
 	}
-	refs, err := r.r.git.branches()
+	refs, err := r.r.Git().Branches()
 	if err != nil {
 		return nil, err
 	}
 	var list []*branchRef
 	for _, one := range refs {
-		list = append(list, &branchRef{repo: r, name: strings.TrimPrefix(one.name, "refs/heads/"), sha: one.sha})
+		list = append(list, &branchRef{repo: r, name: strings.TrimPrefix(one.Name, "refs/heads/"), sha: one.SHA})
 	}
 	return cut("refs", a, list)
 }
@@ -95,9 +97,7 @@ func (r *repository) pull(a arguments) (*pullRequest, error) {
 
 // pullNumbered is a pull request as the query sees it; nil if it does not.
 func (r *repository) pullNumbered(n int) *pullRequest {
-	r.r.mu.Lock()
-	defer r.r.mu.Unlock()
-	p, ok := r.r.pullAt(n, r.view.at)
+	p, ok := r.r.PullAt(n, r.view.at)
 	if !ok {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (r *repository) pullNumbered(n int) *pullRequest {
 // pulls lists pull requests in the order in which they were opened, unless asked otherwise. Their cursor is their number: one that
 // closes between two pages must not shift the others.
 func (r *repository) pulls(a arguments) (*connection, error) {
-	all := r.r.pullsAt(r.view.at)
+	all := r.r.PullsAt(r.view.at)
 	order, _ := a["orderBy"].(map[string]any)
 	if order["field"] == "UPDATED_AT" {
 		slices.SortStableFunc(all, func(a, b Pull) int { return a.UpdatedAt.Compare(b.UpdatedAt) })
@@ -118,7 +118,7 @@ func (r *repository) pulls(a arguments) (*connection, error) {
 	after, states := place(a.text("after")), a["states"]
 	list, passed := []*pullRequest{}, 0
 	for _, p := range all {
-		if some, many := states.([]any); states == nil || states == p.state() || many && slices.Contains(some, any(p.state())) {
+		if some, many := states.([]any); states == nil || states == stateOf(&p) || many && slices.Contains(some, any(stateOf(&p))) {
 			list = append(list, &pullRequest{repo: r, Pull: p})
 		}
 		if p.Number == after {
@@ -142,8 +142,8 @@ func (r *repository) find(a arguments) (*gitNode, error) {
 }
 
 func (r *repository) object(name string) (*gitNode, error) {
-	o, err := r.r.git.find(name)
-	if err != nil || o.sha == "" {
+	o, err := r.r.Git().Find(name)
+	if err != nil || o.SHA == "" {
 		return nil, err
 	}
 	return &gitNode{repo: r, o: o}, nil
@@ -154,7 +154,7 @@ func (r *repository) commit(sha string) *gitNode {
 	if sha == "" {
 		return nil
 	}
-	return &gitNode{repo: r, o: gitObject{sha: sha, kind: "commit"}}
+	return &gitNode{repo: r, o: Object{SHA: sha, Kind: "commit"}}
 }
 
 // branchRef is GraphQL's Ref.
@@ -165,10 +165,7 @@ type branchRef struct {
 
 // updateRule is the branch protection of old as it binds the viewer; rulesets are not in it.
 func (b *branchRef) updateRule() *Rules {
-	r := b.repo.r
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, rules := range r.rulesOf(b.name, b.repo.view.who.actor) {
+	for _, rules := range b.repo.r.RulesOf(b.name, b.repo.view.who.actor) {
 		if rules.Classic {
 			return &rules
 		}
@@ -176,10 +173,51 @@ func (b *branchRef) updateRule() *Rules {
 	return nil
 }
 
-func (rules *Rules) contexts() []string {
+// contexts are the names of the checks that rules demand.
+func contexts(rules *Rules) []string {
 	list := []string{}
 	for _, c := range rules.Checks {
 		list = append(list, c.Context)
 	}
 	return list
+}
+
+// The mutation updateRefs moves, makes and deletes branches, all or none of them.
+// https://docs.github.com/en/graphql/reference/git#updaterefs
+
+// updateRefs moves branches atomically; it gives the caller's own word back.
+func (l *view) updateRefs(a arguments) (string, error) {
+	var input struct {
+		ClientMutationID, RepositoryID string
+		RefUpdates                     []RefUpdate
+	}
+	text, err := json.Marshal(a["input"])
+	if err == nil {
+		err = json.Unmarshal(text, &input)
+	}
+	if err != nil {
+		return "", err
+	}
+	r := l.s.findNode(input.RepositoryID)
+	if r == nil || !l.s.sees(l.who, r) {
+		return "", unresolved(msgNoNode, input.RepositoryID)
+	}
+	var refused *Refusal
+	if err := mayWrite(l.who, r); errors.As(err, &refused) {
+		return "", GraphQLError{Type: "FORBIDDEN", Message: refused.Message}
+	}
+	err = r.UpdateRefs(l.who.actor, input.RefUpdates)
+	if errors.As(err, &refused) {
+		return "", GraphQLError{Type: "UNPROCESSABLE", Message: strings.TrimSpace(refused.Message)}
+	}
+	return input.ClientMutationID, err
+}
+
+func (s *Server) findNode(id string) *Repo {
+	repos := s.Repos()
+	at := slices.IndexFunc(repos, func(r *Repo) bool { return nodeID("Repository", r.ID()) == id })
+	if at < 0 {
+		return nil
+	}
+	return repos[at]
 }

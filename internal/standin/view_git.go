@@ -12,12 +12,12 @@ import (
 // gitNode is GraphQL's GitObject: a commit, a tree or a blob.
 type gitNode struct {
 	repo *repository
-	o    gitObject
+	o    Object
 }
 
 // read gives something of a commit.
-func (n *gitNode) read(what func(*commit) any) (any, error) {
-	c, err := n.repo.r.git.commit(n.o.sha)
+func (n *gitNode) read(what func(*Commit) any) (any, error) {
+	c, err := n.repo.r.Git().Commit(n.o.SHA)
 	if err != nil {
 		return nil, err
 	}
@@ -32,8 +32,8 @@ const (
 )
 
 // headline is the first line of the message, cut if it is long.
-func (c *commit) headline() string {
-	line, _, _ := strings.Cut(strings.TrimSpace(c.message), "\n")
+func headline(c *Commit) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
 	line = strings.TrimSuffix(line, "\r")
 	if runes := []rune(line); len(runes) > maxHeadline {
 		return string(runes[:cutHeadline]) + "…"
@@ -42,11 +42,11 @@ func (c *commit) headline() string {
 }
 
 func (n *gitNode) parents(a arguments) (*connection, error) {
-	c, err := n.repo.r.git.commit(n.o.sha)
+	c, err := n.repo.r.Git().Commit(n.o.SHA)
 	if err != nil {
 		return nil, err
 	}
-	return n.repo.commits("parents", a, c.parents)
+	return n.repo.commits("parents", a, c.Parents)
 }
 
 // commits is a page of commits.
@@ -65,73 +65,17 @@ func (r *repository) commits(name string, a arguments, list []string) (*connecti
 // tell first parents apart. https://docs.github.com/en/graphql/reference/commits#commit
 func (n *gitNode) history(a arguments) (*connection, error) {
 	path := strings.TrimSuffix(a.text("path"), "/")
-	if path != "" && !validPath(path) {
-		return nil, unresolved("file for path '%s'.", path)
-	}
-	list, err := n.repo.r.git.history(historyKey{n.o.sha, path})
+	list, err := n.repo.r.Git().History(n.o.SHA, path)
 	if err != nil {
 		return nil, err
 	}
 	return n.repo.commits("history", a, list)
 }
 
-// historyKey names a history: of all, or of what a path holds.
-type historyKey struct{ sha, path string }
-
-// history lists the commits that can be reached from one, as git log orders and filters them: every ancestor by date, or those that
-// made a path what it is. The list is shared: it must not be written to.
-func (d *gitDir) history(l historyKey) ([]string, error) {
-	return d.logs.get(l, func() ([]string, error) {
-		var list []string
-		seen, queue := map[string]bool{}, []*commit{}
-		push := func(sha string) error {
-			if seen[sha] {
-				return nil
-			}
-			seen[sha] = true
-			c, err := d.commit(sha)
-			queue = append(queue, c)
-			return err
-		}
-		err := push(l.sha)
-		for err == nil && len(queue) > 0 {
-			c := queue[0]
-			queue = queue[1:]
-			parents, same := d.follow(c, l.path)
-			if !same {
-				list = append(list, c.sha)
-			}
-			for _, p := range parents {
-				err = errors.Join(err, push(p))
-			}
-			slices.SortStableFunc(queue, func(a, b *commit) int { return b.committer.When.Compare(a.committer.When) })
-		}
-		return list, err
-	})
-}
-
-// follow gives the commits where the history of a path goes on, and whether the commit changed nothing of it: git's
-// simplification takes a parent that has the same, if there is one.
-func (d *gitDir) follow(c *commit, path string) (parents []string, same bool) {
-	if path == "" {
-		return c.parents, false
-	}
-	mine, _ := d.entryAt(c.sha, path) // that it is not there is an answer too
-	for _, p := range c.parents {
-		if theirs, _ := d.entryAt(p, path); theirs.sha == mine.sha {
-			return []string{p}, true
-		}
-	}
-	return c.parents, len(c.parents) == 0 && mine.sha == ""
-}
-
 // file is one entry below the commit's tree. GitHub answers a path that is not there with null and an error beside the data.
 func (n *gitNode) file(a arguments) (*entryNode, error) {
 	missing := unresolved("file for path '%s'.", a.text("path"))
-	if !validPath(a.text("path")) {
-		return nil, missing
-	}
-	e, err := n.repo.r.git.entryAt(n.o.sha, a.text("path"))
+	e, err := n.repo.r.Git().Entry(n.o.SHA, a.text("path"))
 	if errors.Is(err, ErrNotFound) {
 		return nil, missing
 	}
@@ -144,12 +88,12 @@ func (n *gitNode) file(a arguments) (*entryNode, error) {
 // entryNode is GraphQL's TreeEntry.
 type entryNode struct {
 	repo *repository
-	treeEntry
+	TreeEntry
 }
 
 // mode is the octal mode read as a number, as GitHub has it: 33188 for 100644.
 func (n *entryNode) mode() any {
-	mode, err := strconv.ParseInt(n.treeEntry.mode, 8, 32)
+	mode, err := strconv.ParseInt(n.TreeEntry.Mode, 8, 32)
 	if err != nil {
 		return 0
 	}
@@ -162,7 +106,7 @@ const (
 )
 
 func (n *gitNode) data() (data []byte, binary bool, err error) {
-	data, err = n.o.content()
+	data, err = n.o.Content()
 	return data, bytes.IndexByte(data[:min(len(data), binaryHead)], 0) >= 0 || !utf8.Valid(data), err
 }
 
@@ -184,11 +128,8 @@ type commitStatus struct{ list []Status }
 
 // status is null if the commit has none; check runs are not in it.
 func (n *gitNode) status() *commitStatus {
-	r := n.repo.r
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if latest := r.reportsAt(n.o.sha, n.repo.view.at).latest(n.o.sha); len(latest) > 0 {
-		return &commitStatus{latest}
+	if on := n.repo.r.Reports(n.o.SHA, n.repo.view.at); len(on.Statuses) > 0 {
+		return &commitStatus{on.Statuses}
 	}
 	return nil
 }
@@ -202,10 +143,9 @@ func (s *commitStatus) of(context string) any {
 
 // rollup is GraphQL's StatusCheckRollup: a commit's statuses and check runs combined.
 type rollup struct {
-	on       *gitNode
-	state    string
-	statuses []Status
-	checks   []Check
+	Reports
+	on    *gitNode
+	state string
 }
 
 // checkRun is GraphQL's CheckRun, and its CheckSuite.
@@ -213,28 +153,25 @@ type checkRun struct{ Check }
 
 // rollup is null if nothing was reported.
 func (n *gitNode) rollup() *rollup {
-	r := n.repo.r
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r = r.reportsAt(n.o.sha, n.repo.view.at)
-	state := r.rollup(n.o.sha)
+	on := n.repo.r.Reports(n.o.SHA, n.repo.view.at)
+	state := on.Rollup()
 	if state == "" {
 		return nil
 	}
-	return &rollup{on: n, state: state, statuses: r.latest(n.o.sha), checks: r.checks[n.o.sha]}
+	return &rollup{on, n, state}
 }
 
 func (r *rollup) contexts(a arguments) (*connection, error) {
 	list := []any{}
-	for _, c := range r.checks {
+	for _, c := range r.Checks {
 		list = append(list, &checkRun{c})
 	}
-	for _, s := range r.statuses {
+	for _, s := range r.Statuses {
 		list = append(list, s)
 	}
 	c, err := cut("contexts", a, list)
 	if err == nil {
-		c.checks, c.statuses = len(r.checks), len(r.statuses)
+		c.checks, c.statuses = len(r.Checks), len(r.Statuses)
 	}
 	return c, err
 }

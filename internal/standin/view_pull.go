@@ -12,7 +12,7 @@ type pullRequest struct {
 
 // headRepository is the fork if the head stands in one.
 func (p *pullRequest) headRepository() *repository {
-	return &repository{p.repo.view, p.repo.r, p.repo.r.idAt(p.HeadOwner)}
+	return &repository{p.repo.view, p.repo.r, p.repo.view.s.idAt(p.repo.r, p.HeadOwner)}
 }
 
 func (p *pullRequest) base() (string, error) {
@@ -22,8 +22,7 @@ func (p *pullRequest) base() (string, error) {
 	return p.repo.view.tip(p.repo.r, p.Base)
 }
 
-// mergeable reports whether git can merge the pull request. The first question about a pair of commits starts a job, and is
-// answered with unknown: https://docs.github.com/en/rest/guides/using-the-rest-api-to-interact-with-your-git-database
+// mergeable reports whether git can merge the pull request, as far as that is known.
 func (p *pullRequest) mergeable() (string, error) {
 	if p.conflict != "" {
 		return p.conflict, nil
@@ -32,74 +31,26 @@ func (p *pullRequest) mergeable() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p.conflict = p.repo.r.mergeable(p.Pull, tip)
+	p.conflict = p.repo.r.TryMerge(p.Pull, tip)
 	return p.conflict, nil
 }
 
-// mergeState is mergeStateStatus; REST spells it in lower case. https://docs.github.com/en/graphql/reference/enums#mergestatestatus
+// mergeState is mergeStateStatus; REST spells it in lower case.
 func (p *pullRequest) mergeState() (string, error) {
 	mergeable, err := p.mergeable()
 	if err != nil {
 		return "", err
 	}
-	switch {
-	case mergeable == mergeableUnknown:
-		return "UNKNOWN", nil
-	case mergeable == mergeableNo:
-		return "DIRTY", nil
-	case p.Draft:
-		return "DRAFT", nil
-	}
 	tip, err := p.base()
-	if err != nil {
-		return "", err
-	}
-	r, behind := p.repo.r, false
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, rules := range r.rulesOf(p.Base, anybody) {
-		if len(r.broken(rules, &p.Pull)) > 0 {
-			return "BLOCKED", nil
-		}
-		behind = behind || rules.Strict && !r.Contains(p.HeadSHA, tip)
-	}
-	state := r.rollup(p.HeadSHA)
-	switch {
-	case behind:
-		return "BEHIND", nil
-	case state == "" || state == "SUCCESS":
-		return "CLEAN", nil
-	}
-	return "UNSTABLE", nil
+	return p.repo.r.MergeState(p.Pull, tip, mergeable), err
 }
 
-// decision is null unless the base demands reviews.
-func (p *pullRequest) decision() any {
-	r := p.repo.r
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	want := 0
-	for _, rules := range r.rulesOf(p.Base, anybody) {
-		want = max(want, rules.Reviews)
-	}
-	approvals, objections := r.opinions(&p.Pull)
-	switch {
-	case want == 0:
-		return nil
-	case objections > 0:
-		return "CHANGES_REQUESTED"
-	case approvals >= want:
-		return "APPROVED"
-	}
-	return "REVIEW_REQUIRED"
-}
-
-func (p *pullRequest) changes() ([]fileChange, error) {
+func (p *pullRequest) changes() ([]FileChange, error) {
 	base, err := p.base()
 	if err != nil || base == "" {
 		return nil, err
 	}
-	return p.repo.r.changes(&p.Pull, base)
+	return p.repo.r.Changes(base, p.HeadSHA)
 }
 
 // changedFiles is the true number, also where lists stop short.
@@ -117,12 +68,12 @@ func (p *pullRequest) files(a arguments) (*connection, error) {
 }
 
 // own are the commits of the head that the base has not, oldest first.
-func (p *pullRequest) own() ([]*commit, error) {
+func (p *pullRequest) own() ([]*Commit, error) {
 	base, err := p.base()
 	if err != nil || base == "" {
 		return nil, err
 	}
-	return p.repo.r.git.between(base, p.HeadSHA)
+	return p.repo.r.Git().Between(base, p.HeadSHA)
 }
 
 func (p *pullRequest) commits(a arguments) (*connection, error) {
@@ -132,14 +83,14 @@ func (p *pullRequest) commits(a arguments) (*connection, error) {
 	}
 	list := []string{}
 	for _, c := range own {
-		list = append(list, c.sha)
+		list = append(list, c.SHA)
 	}
 	return p.repo.commits("commits", a, list)
 }
 
 // forcePushes are the heads that a pull request lost to forced pushes, the oldest first: the only events of its timeline that are asked for.
 func (p *pullRequest) forcePushes(a arguments) (*connection, error) {
-	return p.repo.commits("timelineItems", a, p.lost)
+	return p.repo.commits("timelineItems", a, p.Lost)
 }
 
 // review is GraphQL's PullRequestReview.
@@ -149,11 +100,7 @@ type review struct {
 }
 
 func (p *pullRequest) opinions(a arguments) (*connection, error) {
-	r := p.repo.r
-	r.mu.Lock()
-	list := r.opinionated(&p.Pull)
-	r.mu.Unlock()
-	c, err := cut("latestOpinionatedReviews", a, list)
+	c, err := cut("latestOpinionatedReviews", a, p.Opinions())
 	if err != nil {
 		return nil, err
 	}
@@ -165,10 +112,7 @@ func (p *pullRequest) opinions(a arguments) (*connection, error) {
 
 // mayPush is the reviewer's permission now, not when the review was made.
 func (v *review) mayPush() any {
-	r := v.repo.r
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.canWrite(v.By)
+	return v.repo.r.MustWrite(v.By) == nil
 }
 
 // introductions are the pull requests that brought each commit, by their places among the repository's. They are read once a query.
@@ -202,7 +146,7 @@ func (in *introductions) add(i int, p *pullRequest) error {
 		return err
 	}
 	for _, c := range own {
-		in.heads[c.sha] = append(in.heads[c.sha], i)
+		in.heads[c.SHA] = append(in.heads[c.SHA], i)
 	}
 	if !p.Merged {
 		return nil
@@ -211,9 +155,9 @@ func (in *introductions) add(i int, p *pullRequest) error {
 	if err != nil || base == "" {
 		return err
 	}
-	brought, err := p.repo.r.git.between(base, p.MergeSHA)
+	brought, err := p.repo.r.Git().Between(base, p.MergeSHA)
 	for _, c := range brought {
-		in.merged[c.sha] = append(in.merged[c.sha], i)
+		in.merged[c.SHA] = append(in.merged[c.SHA], i)
 	}
 	return err
 }
@@ -227,13 +171,13 @@ func (n *gitNode) associated(a arguments) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	places := in.merged[n.o.sha]
+	places := in.merged[n.o.SHA]
 	landed, err := n.onDefaultBranch()
 	if err != nil {
 		return nil, err
 	}
 	if !landed {
-		places = append(slices.Clone(places), in.heads[n.o.sha]...)
+		places = append(slices.Clone(places), in.heads[n.o.SHA]...)
 		slices.Sort(places)
 		places = slices.Compact(places)
 	}
@@ -245,10 +189,10 @@ func (n *gitNode) associated(a arguments) (*connection, error) {
 }
 
 func (n *gitNode) onDefaultBranch() (bool, error) {
-	tip, err := n.repo.view.tip(n.repo.r, defaultBranch)
+	tip, err := n.repo.view.tip(n.repo.r, DefaultBranch)
 	if err != nil || tip == "" {
 		return false, err
 	}
-	reach, err := n.repo.r.git.ancestors(tip)
-	return reach[n.o.sha], err
+	reach, err := n.repo.r.Git().Ancestors(tip)
+	return reach[n.o.SHA], err
 }

@@ -29,17 +29,13 @@ func (n *ruleNode) parameters() any {
 
 // rules lists the rules of every ruleset that matches a branch, the latest first.
 func (b *branchRef) rules(a arguments) (*connection, error) {
-	r := b.repo.r
-	r.mu.Lock()
-	sets := r.rulesOf(b.name, anybody)
-	r.mu.Unlock()
-	words := b.repo.view.g.graphql.schema.Types["RepositoryRuleType"].EnumValues
+	words := b.repo.view.s.graphql.schema.Types["RepositoryRuleType"].EnumValues
 	list := []*ruleNode{}
-	for _, set := range sets {
+	for _, set := range b.repo.r.RulesOf(b.name, Actor{}) {
 		if set.Classic {
 			continue
 		}
-		for _, rule := range set.all() {
+		for _, rule := range spelled(set) {
 			// The rules API lists types that GraphQL has no word for. What GitHub gives in their place is not documented; here it is
 			// a node that is null.
 			var n *ruleNode

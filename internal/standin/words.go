@@ -2,28 +2,12 @@ package standin
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 )
 
 // GitHub's own words, as people have quoted them in public; each is the whole message of an answer or a part of one.
 const (
-	msgNotFound       = "Not Found"
-	msgValidation     = "Validation Failed"
-	msgBadCredentials = "Bad credentials"
-	msgAuthRequired   = "Requires authentication"
-	msgBadJWT         = "A JSON web token could not be decoded"
-	msgJWTExpired     = "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires"
-	msgJWTTooFar      = "'Expiration time' claim ('exp') is too far in the future"
-	msgJWTIssued      = "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued"
-	msgJWTIssuer      = "'Issuer' claim ('iss') must be an Integer"
-	msgNoIntegration  = "Resource not accessible by integration"
-	msgSuspended      = "This installation has been suspended"
-	msgBadJSON        = "Problems parsing JSON"
-	msgPrimaryLimit   = "API rate limit exceeded for installation ID %d."
-	msgSecondaryLimit = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
-
-	msgMerged           = "Pull Request successfully merged"
+	msgValidation       = "Validation Failed"
 	msgCleanStatus      = "Pull request Pull request is in clean status"                     // peter-evans/enable-pull-request-automerge#343
 	msgNotMergeable     = "Pull Request is not mergeable"                                    // 405, final
 	msgDraft            = "Pull Request is still a draft"                                    // alexwlchan/auto_merge_my_pull_requests#1
@@ -43,7 +27,6 @@ const (
 	msgNotFastForward   = "Update is not a fast forward"                                     // 422: PATCH git/refs
 	msgNoReference      = "Reference does not exist"                                         // 422: PATCH, DELETE git/refs
 	msgObjectMissing    = "Object does not exist"                                            // 422: git/refs
-	msgUpdating         = "Updating pull request branch."                                    // 202: update-branch
 	msgNothingToUpdate  = "There are no new commits on the base branch."                     // 422: update-branch
 	msgUpdateConflict   = "merge conflict between base and head"                             // 422: update-branch
 	msgExpectedHead     = "expected head sha didn’t match current head ref."                 // 422: update-branch
@@ -51,19 +34,13 @@ const (
 	msgTooManyStatuses  = "This SHA and context has reached the maximum number of statuses." // 422
 	msgWorkflow         = "refusing to allow a GitHub App to create or update workflow `%s` without `workflows` permission"
 	msgMustHave         = "Must have %s rights to Repository."
-	msgTooLarge         = "Request body too large"
-	msgInstallationOnly = "You must authenticate with an installation access token in order to list repositories for an installation."
-	msgNoAncestor       = "No common ancestor between %s and %s."
 	msgBadRef           = "Reference name must start with 'refs/' and contain at least two slashes."
 	msgDefaultBranch    = "Cannot delete the default branch"
 	msgRefMoved         = "Reference cannot be updated"
-	msgUpdatedTwice     = "%s is updated more than once"                                                       // 200: updateRefs
-	msgRefNotAt         = "%s is at %s but expected %s"                                                        // 200: updateRefs
-	msgTooManyRefs      = "At most %d refs can be updated at once"                                             // 200: updateRefs
-	msgBadOID           = "%s is no Git object ID"                                                             // 200: updateRefs
-	msgNoNode           = "to a node with the global id of '%s'."                                              // 200
-	msgManyNodes        = "This query requests up to %s possible nodes which exceeds the maximum limit of %s." // 200: pyvec/python.cz#250
-	msgNoBranch         = "Branch not found"
+	msgUpdatedTwice     = "%s is updated more than once"           // 200: updateRefs
+	msgRefNotAt         = "%s is at %s but expected %s"            // 200: updateRefs
+	msgTooManyRefs      = "At most %d refs can be updated at once" // 200: updateRefs
+	msgBadOID           = "%s is no Git object ID"                 // 200: updateRefs
 	msgLongDescription  = "description is too long (maximum is 140 characters)"
 	msgLongContext      = "context is too long (maximum is 255 characters)"
 	msgPullExists       = "A pull request already exists for %s:%s."
@@ -104,13 +81,4 @@ func lackOfChecks(bad []badCheck, all int) string {
 	last := len(parts) - 1
 	list := strings.Join(parts[:last], ", ") + " and " + parts[last]
 	return fmt.Sprintf("%d of %d required status checks have not succeeded: %s.", len(bad), all, list)
-}
-
-// thousands writes a number as GitHub does in its messages: 500,000.
-func thousands(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	for at := len(text) - 3; at > 0; at -= 3 {
-		text = text[:at] + "," + text[at:]
-	}
-	return text
 }

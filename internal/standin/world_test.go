@@ -40,7 +40,7 @@ var appKey = sync.OnceValue(func() *rsa.PrivateKey {
 // world is a stand-in whose every answer is checked, with one repository, acme/fleet.
 type world struct {
 	t      *testing.T
-	github *standin.GitHub
+	github *standin.Server
 	repo   *standin.Repo
 	server *httptest.Server
 	hook   *receiver
@@ -95,19 +95,19 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	return newWorldWith(t, func(*standin.Options) {})
+	return newWorldWith(t, func(*standin.ServerOptions) {})
 }
 
-func newWorldWith(t *testing.T, change func(*standin.Options)) *world {
+func newWorldWith(t *testing.T, change func(*standin.ServerOptions)) *world {
 	t.Helper()
 	w := &world{t: t, hook: &receiver{}, now: &clock{at: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}}
 	listener := httptest.NewServer(w.hook)
 	t.Cleanup(listener.Close)
-	opts := standin.Options{
+	opts := standin.ServerOptions{
 		Dir: t.TempDir(), AppID: appID, AppKey: &appKey().PublicKey, WebhookSecret: secret, WebhookURL: listener.URL, Now: w.now.Now,
 	}
 	change(&opts)
-	g, err := standin.New(opts)
+	g, err := standin.NewServer(opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ type world struct {
 	dice   *randv2.Rand // of the step under way
 	start  time.Time
 	dir    string
-	github *standin.GitHub
+	github *standin.Server
 	repo   *standin.Repo
 	queue  bool // main takes merges only through its queue
 	ci     bool // main requires ci/test from its App
@@ -91,7 +91,7 @@ func newWorld(t *testing.T, dice *randv2.Rand) *world {
 	}
 	w := &world{t: t, dice: dice, start: time.Now().UTC(), dir: dir, specs: map[string]*spec{}, armed: map[int]standin.Method{}}
 	key, _ := keys()
-	w.github, err = standin.New(standin.Options{
+	w.github, err = standin.NewServer(standin.ServerOptions{
 		Dir: filepath.Join(dir, "git"), Memory: true, AppID: app, AppKey: &key.PublicKey, WebhookSecret: secret, WebhookURL: "http://sluice.invalid/webhook",
 		WebhookTransport: transport(w.deliver), Limits: standin.GitHubLimits,
 	})

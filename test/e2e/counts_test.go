@@ -14,7 +14,7 @@ import (
 // TestManyAtOnce counts requests: fifty opened within a second, one alone, and fifty due at once in one repository.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorldOf(t, rules(shutForYears), standin.Options{Memory: true})
+	w := newWorldOf(t, rules(shutForYears), standin.ServerOptions{Memory: true})
 	w.serve(noPace)
 	w.hasStatus(w.open("first", "apps/first-rw/x"), "pending")
 
@@ -64,7 +64,7 @@ func TestManyAtOnce(t *testing.T) {
 func TestFirstEventsOnABadDay(t *testing.T) {
 	t.Parallel()
 	const repos, many, most = 4, 60, 2.6
-	s := newOrg(t, repos, shutForYears, standin.Options{})
+	s := newOrg(t, repos, shutForYears, standin.ServerOptions{})
 	p := s.serve(noPace, noResync)
 	s.within(patience, "it has started", func() bool { return s.looks() >= repos })
 	end := s.badDay()
@@ -80,7 +80,7 @@ func TestFirstEventsOnABadDay(t *testing.T) {
 func TestPriceOfEvents(t *testing.T) {
 	t.Parallel()
 	const pulls, events, most = 100, 12, 2
-	s := newOrg(t, 1, shutForYears, standin.Options{})
+	s := newOrg(t, 1, shutForYears, standin.ServerOptions{})
 	s.crowdOf(pulls, pulls)
 	s.serve(noPace, noResync)
 	s.eventually("all are held", func() bool { return s.decided(pulls) })

@@ -48,7 +48,7 @@ func (*org) quietDay() (end func()) { return func() {} }
 func amidStream(day func(*org) (end func())) amid {
 	return func(t *testing.T, repos, many int) remains {
 		t.Helper()
-		s := newOrg(t, repos, shutForYears, standin.Options{})
+		s := newOrg(t, repos, shutForYears, standin.ServerOptions{})
 		quiet := s.create("acme", "quiet", map[string]string{".github/sluice.yaml": rules(shutForYears)})
 		s.github.SetLatency(latency)
 		defer day(s)()
@@ -91,7 +91,7 @@ func (s *org) neverGreen() {
 // amidBurst kills the service when a third of what was sent at once is acknowledged. All of that is in the database then.
 func amidBurst(t *testing.T, repos, many int) remains {
 	t.Helper()
-	s := newOrg(t, repos, shutForYears, standin.Options{})
+	s := newOrg(t, repos, shutForYears, standin.ServerOptions{})
 	p := s.serve(noPace, noResync)
 	s.within(patience, "it has started", func() bool { return s.looks() >= repos })
 	all := s.openMany(many)
@@ -138,14 +138,14 @@ func (s *org) durable(acknowledged <-chan string) {
 // amidOpening kills the service when a third of what is due is merged.
 func amidOpening(t *testing.T, repos, many int) remains {
 	t.Helper()
-	s := newOrg(t, repos, shutForYears, standin.Options{})
+	s := newOrg(t, repos, shutForYears, standin.ServerOptions{})
 	return s.shutHalf(s.opensSoon(many), many, func() {})
 }
 
 // amidSpentHour is amidOpening near the end of GitHub's hour of queries. At the next start nothing is left of it; hours are short here.
 func amidSpentHour(t *testing.T, repos, many int) remains {
 	t.Helper()
-	s := newOrg(t, repos, shutForYears, standin.Options{Hour: 8 * time.Second})
+	s := newOrg(t, repos, shutForYears, standin.ServerOptions{Hour: 8 * time.Second})
 	p := s.opensSoon(many)
 	s.github.Leave(graphQL, repos*72/20)
 	defer s.fails(chance{0.04, unicorn})()

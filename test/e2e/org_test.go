@@ -38,7 +38,7 @@ type org struct {
 }
 
 // newOrg makes that GitHub. All repositories have the same window.
-func newOrg(t *testing.T, repos int, window string, o standin.Options) *org {
+func newOrg(t *testing.T, repos int, window string, o standin.ServerOptions) *org {
 	t.Helper()
 	o.Memory = true
 	if o.RateLimit == 0 {

@@ -54,7 +54,7 @@ func object(name, value string) string {
 // newCluster makes a repository that Flux reads, with a window that is closed.
 func newCluster(t *testing.T) *world {
 	t.Helper()
-	w := newGitHub(t, standin.Options{Now: time.Now})
+	w := newGitHub(t, standin.ServerOptions{Now: time.Now})
 	w.repo = w.create("acme", "fleet", map[string]string{
 		".github/sluice.yaml": strings.ReplaceAll(byReferences, "WINDOW", shutForYears),
 		"README.md":           "fleet\n",

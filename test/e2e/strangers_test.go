@@ -100,7 +100,7 @@ func TestStrangersWithSockets(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			// GitHub comes with a new connection each time, as any of its many machines does.
-			w := newWorldOf(t, asked(shutForYears, statusMode), standin.Options{Now: time.Now, WebhookTransport: &http.Transport{DisableKeepAlives: true}})
+			w := newWorldOf(t, asked(shutForYears, statusMode), standin.ServerOptions{Now: time.Now, WebhookTransport: &http.Transport{DisableKeepAlives: true}})
 			p := w.serveLimited(c.descriptors, "SLUICE_RESYNC=1h")
 			_, sha, closed := w.greenFor()
 			for _, from := range c.from {

@@ -55,7 +55,7 @@ var keys = sync.OnceValues(func() (*rsa.PrivateKey, []byte) {
 // world is an organisation on a GitHub that keeps its limits, and the service.
 type world struct {
 	t      *testing.T
-	github *standin.GitHub
+	github *standin.Server
 	repos  []*standin.Repo
 	start  time.Time
 	limits standin.Limits
@@ -123,7 +123,7 @@ func newWorld(t *testing.T, o organisation) *world {
 		w.limits, o.hour = partOf(w.limits, o.part), int(5000*o.part)
 	}
 	var err error
-	w.github, err = standin.New(standin.Options{
+	w.github, err = standin.NewServer(standin.ServerOptions{
 		Dir: t.TempDir(), Memory: true, AppID: app, AppKey: &key.PublicKey, WebhookURL: "http://sluice.invalid/webhook", WebhookSecret: secret,
 		WebhookTransport: transport(w.deliver), Limits: w.limits, RateLimit: o.hour,
 	})

@@ -3,7 +3,7 @@
 //
 // # Model
 //
-// [New] stands before a stand-in's own handler and answers GET /OWNER/REPO and what is below it, of repositories that there are. Everything else
+// [New] stands before a stand-in's API and answers GET /OWNER/REPO and what is below it, of repositories that there are. Everything else
 // goes on to the stand-in. It keeps nothing: each page is read anew.
 //
 // # Invariants
@@ -66,8 +66,8 @@ type page struct {
 	Body  any
 }
 
-// New shows the repositories of a stand-in; other requests go to the stand-in.
-func New(g *standin.GitHub) http.Handler {
+// New shows the repositories of a stand-in; other requests go to its API.
+func New(g *standin.GitHub, api http.Handler) http.Handler {
 	sum := sha256.Sum256([]byte(pageCSS))
 	s := &front{
 		github: g,
@@ -85,7 +85,6 @@ func New(g *standin.GitHub) http.Handler {
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.show(w, r, read) })
 	}
-	api := g.Handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 		if reads && s.repo(r) != nil {

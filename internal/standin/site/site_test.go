@@ -28,12 +28,12 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := standin.New(standin.Options{Dir: t.TempDir(), AppID: 1, AppKey: &key.PublicKey})
+	g, err := standin.NewServer(standin.ServerOptions{Dir: t.TempDir(), AppID: 1, AppKey: &key.PublicKey})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(g.Close)
-	w := &world{t: t, pages: site.New(g)}
+	w := &world{t: t, pages: site.New(g.GitHub, g.Handler())}
 	w.repo, err = g.CreateRepo("acme", "fleet", map[string]string{"README.md": "# fleet\n", ".github/sluice.yaml": "version: 1\ntimezone: UTC\n"})
 	w.must(err)
 	return w
