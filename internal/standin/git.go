@@ -240,15 +240,15 @@ func (d *Git) move(moves ...refMove) error {
 	return err
 }
 
-// Ref is a full name and where it points.
+// Ref is a branch and where it points.
 type Ref struct{ Name, SHA string }
 
-// Branches lists the refs of all branches, by name.
+// Branches lists all branches, by name.
 func (d *Git) Branches() ([]Ref, error) {
 	if d.memory != nil {
 		return d.listInMemory(), nil
 	}
-	out, err := d.run("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/")
+	out, err := d.run("for-each-ref", "--format=%(refname:lstrip=2) %(objectname)", "refs/heads/")
 	if err != nil {
 		return nil, err
 	}

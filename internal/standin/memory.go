@@ -13,14 +13,14 @@ import (
 // What git does in a repository on disk, for one that is kept in memory: see Options.Memory. It merges whole files where git merges
 // lines, and knows a rename only by equal content.
 
-// listInMemory lists the refs of all branches, by name.
+// listInMemory lists all branches, by name.
 func (d *Git) listInMemory() []Ref {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var list []Ref
 	for _, name := range slices.Sorted(maps.Keys(d.memory.ReferenceStorage)) {
 		if name.IsBranch() {
-			list = append(list, Ref{name.String(), shaOf(d.memory.ReferenceStorage[name].Hash())})
+			list = append(list, Ref{name.Short(), shaOf(d.memory.ReferenceStorage[name].Hash())})
 		}
 	}
 	return list

@@ -68,11 +68,11 @@ func checkShape(t *testing.T, w *world, method standin.Method, before, head stri
 		if diff := cmp.Diff([]string{before}, log[0].Parents); diff != "" {
 			t.Errorf("parents (-want +got):\n%s", diff)
 		}
-		if log[0].Message != "feature (#1)" || log[0].Author != "alice" || log[0].Committer != "GitHub" {
+		if log[0].Message != "feature (#1)" || log[0].Author.Name != "alice" || log[0].Committer.Name != "GitHub" {
 			t.Errorf("commit %+v", log[0])
 		}
 	case standin.Rebase:
-		if log[0].Author != "bob" || log[1].Author != "alice" || log[2].SHA != before {
+		if log[0].Author.Name != "bob" || log[1].Author.Name != "alice" || log[2].SHA != before {
 			t.Errorf("log %+v", log[:3])
 		}
 	}

@@ -18,6 +18,14 @@ type Commit struct {
 	Message           string
 }
 
+// Parent is the first of the parents; "" of a root.
+func (c *Commit) Parent() string {
+	if len(c.Parents) == 0 {
+		return ""
+	}
+	return c.Parents[0]
+}
+
 // Commit reads a commit; ErrNotFound if there is none of that name.
 func (d *Git) Commit(sha string) (*Commit, error) {
 	return d.commits.Get(sha, func() (*Commit, error) {

@@ -164,26 +164,6 @@ func (r *Repo) Contains(sha, ancestor string) bool {
 	return err == nil && base == ancestor
 }
 
-// LogEntry is one commit of a branch.
-type LogEntry struct {
-	SHA, Message, Author, Committer string
-	Parents                         []string
-	At                              time.Time
-}
-
-// Branches lists the names of the repository's own branches, in order.
-func (r *Repo) Branches() ([]string, error) {
-	refs, err := r.git.Branches()
-	if err != nil {
-		return nil, fmt.Errorf("branches of %s: %w", r, err)
-	}
-	var names []string
-	for _, one := range refs {
-		names = append(names, strings.TrimPrefix(one.Name, "refs/heads/"))
-	}
-	return names, nil
-}
-
 // rev is the commit that a branch points to, or that is named by itself; "" if there is no such branch.
 func (r *Repo) rev(rev string) string {
 	if fullSHA.MatchString(rev) {
@@ -193,21 +173,15 @@ func (r *Repo) rev(rev string) string {
 }
 
 // Log is the first-parent line of a branch or commit, newest first.
-func (r *Repo) Log(rev string) ([]LogEntry, error) {
-	var list []LogEntry
+func (r *Repo) Log(rev string) ([]Commit, error) {
+	var list []Commit
 	for sha := r.rev(rev); sha != ""; {
 		c, err := r.git.Commit(sha)
 		if err != nil {
 			return nil, fmt.Errorf("log of %s: %w", rev, err)
 		}
-		list = append(list, LogEntry{
-			SHA: c.SHA, Message: strings.TrimSpace(c.Message), Author: c.Author.Name, Committer: c.Committer.Name,
-			Parents: c.Parents, At: c.Committer.When,
-		})
-		sha = ""
-		if len(c.Parents) > 0 {
-			sha = c.Parents[0]
-		}
+		list = append(list, *c)
+		sha = c.Parent()
 	}
 	return list, nil
 }

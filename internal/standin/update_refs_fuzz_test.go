@@ -158,7 +158,7 @@ func (r *Repo) branchTips(t testing.TB) map[string]string {
 	}
 	tips := map[string]string{}
 	for _, one := range refs {
-		tips[one.Name] = one.SHA
+		tips["refs/heads/"+one.Name] = one.SHA
 	}
 	return tips
 }

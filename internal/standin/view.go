@@ -80,7 +80,7 @@ func (r *repository) refs(a arguments) (*connection, error) {
 	}
 	var list []*branchRef
 	for _, one := range refs {
-		list = append(list, &branchRef{repo: r, name: strings.TrimPrefix(one.Name, "refs/heads/"), sha: one.SHA})
+		list = append(list, &branchRef{repo: r, name: one.Name, sha: one.SHA})
 	}
 	return cut("refs", a, list)
 }

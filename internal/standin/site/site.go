@@ -160,14 +160,13 @@ func (r repository) index(*http.Request) (page, error) {
 		Pulls    []request
 	}
 	body.Clone = r.CloneURL()
-	branches, err := r.Branches()
+	branches, err := r.Git().Branches()
 	if err != nil {
 		return page{}, err
 	}
-	for _, name := range branches[:min(len(branches), maxList)] {
-		log, err := r.Log(name)
-		if err == nil && len(log) > 0 {
-			body.Branches = append(body.Branches, tip{visible(name), r.Link("tree", name), r.brief(log[0])})
+	for _, b := range branches[:min(len(branches), maxList)] {
+		if c, err := r.Git().Commit(b.SHA); err == nil {
+			body.Branches = append(body.Branches, tip{visible(b.Name), r.Link("tree", b.Name), r.brief(*c)})
 		}
 	}
 	pulls := r.Pulls()
@@ -196,12 +195,8 @@ type status struct{ Context, State, Description, Link, By string }
 
 func (r repository) statuses(sha string) []status {
 	var list []status
-	known := map[string]bool{}
-	for _, s := range r.Statuses(sha) { // newest first
-		if known[s.Context] || len(list) == maxList {
-			continue
-		}
-		known[s.Context] = true
+	all := r.Reports(sha, time.Time{}).Statuses
+	for _, s := range all[:min(len(all), maxList)] {
 		shown := status{Context: visible(s.Context), State: s.State, Description: visible(s.Description), By: visible(s.By.Login)}
 		if u, err := url.Parse(s.TargetURL); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
 			shown.Link = s.TargetURL
@@ -274,18 +269,14 @@ func (r repository) commit(q *http.Request) (page, error) {
 	for _, sha := range c.Parents {
 		body.Parents = append(body.Parents, commit{Short: short(sha), Link: r.Link("commit", sha)})
 	}
-	before := "" // an empty tree
-	if len(c.Parents) > 0 {
-		before = c.Parents[0]
-	}
-	if body.Files, err = r.changed(before, c.SHA); err != nil {
+	if body.Files, err = r.changed(c.Parent(), c.SHA); err != nil { // from an empty tree, of a root
 		return page{}, err
 	}
 	return page{kind: "commit", Title: body.Subject, Body: body}, nil
 }
 
 // log is the first-parent line of a branch or commit, not empty.
-func (r repository) log(rev string) ([]standin.LogEntry, error) {
+func (r repository) log(rev string) ([]standin.Commit, error) {
 	if rev == "HEAD" {
 		rev = "main" // every repository of the stand-in has it as its default
 	}
@@ -412,9 +403,9 @@ func (r repository) changed(base, head string) (patch, error) {
 	return patch{list, cut}, nil
 }
 
-func (r repository) brief(c standin.LogEntry) commit {
+func (r repository) brief(c standin.Commit) commit {
 	subject, _, _ := strings.Cut(c.Message, "\n")
-	return commit{SHA: c.SHA, Short: short(c.SHA), Link: r.Link("commit", c.SHA), Subject: visible(subject), Author: visible(c.Author), At: c.At.UTC().Format(time.DateTime) + " UTC"}
+	return commit{SHA: c.SHA, Short: short(c.SHA), Link: r.Link("commit", c.SHA), Subject: visible(subject), Author: visible(c.Author.Name), At: c.Committer.When.UTC().Format(time.DateTime) + " UTC"}
 }
 
 func short(sha string) string { return sha[:min(len(sha), 7)] }
