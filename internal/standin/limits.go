@@ -48,7 +48,6 @@ type limits struct {
 	all     map[limitKey]int       // that was ever sent, likewise
 	flying  map[string]int         // requests under way, by whose
 	refused map[string]int         // by limit
-	most    int                    // points of REST of any minute
 }
 
 type limitKey struct {
@@ -78,7 +77,7 @@ func (s *Server) SetLimits(to Limits) {
 	l := &s.limits
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.Limits, l.most = to, 0
+	l.Limits = to
 	l.sent, l.refused = map[limitKey][]expense{}, map[string]int{}
 }
 
@@ -98,13 +97,6 @@ func (s *Server) Sent(owner, resource string) int {
 	s.limits.mu.Lock()
 	defer s.limits.mu.Unlock()
 	return s.limits.all[limitKey{i.ID, resource}]
-}
-
-// MostPoints is how many points of REST any minute saw, under whatever limit.
-func (s *Server) MostPoints() int {
-	s.limits.mu.Lock()
-	defer s.limits.mu.Unlock()
-	return s.limits.most
 }
 
 // Leave uses up an hour for every installation that has sent something: of "core", requests of REST, or of "graphql", points, so many are
@@ -171,16 +163,12 @@ func (l *limits) pass(key limitKey, p price, now time.Time) (limit string) {
 		most = l.GraphQL
 	}
 	made := limitKey{key.installation, LimitContent}
-	minute := l.sum(key, time.Minute, now) + p.minute
 	switch {
-	case most > 0 && minute > most:
+	case most > 0 && l.sum(key, time.Minute, now)+p.minute > most:
 		return LimitMinute
 	case p.content && l.Content > 0 && l.sum(made, time.Minute, now) >= l.Content,
 		p.content && l.ContentHour > 0 && l.sum(made, time.Hour, now) >= l.ContentHour:
 		return LimitContent
-	}
-	if key.resource == "core" {
-		l.most = max(l.most, minute)
 	}
 	l.sent[key] = append(l.sent[key], expense{now, p.minute})
 	l.all[key] += p.minute

@@ -38,13 +38,9 @@ func (w *world) crowd(many int) []int {
 	return pulls
 }
 
-// restPoints are GitHub's of a minute.
-const restPoints = 900
-
 // kept sees that GitHub never had to refuse anything.
-func (w *world) kept(what string) {
+func (w *world) kept() {
 	w.t.Helper()
-	row(what+": most points in a minute", fmt.Sprintf("%d of %d", w.github.MostPoints(), restPoints))
 	if refused := w.github.Limited(); len(refused) > 0 {
 		w.t.Errorf("GitHub refused requests: %v", refused)
 	}
@@ -119,7 +115,7 @@ func TestThreeHundredDueAtGitHubsPace(t *testing.T) {
 		t.Errorf("%d of %d were merged", merged, many)
 	}
 	w.freshMerges()
-	w.kept("300 due")
+	w.kept()
 	for i := range many {
 		if got, want := w.onMain(fmt.Sprintf("apps/%d-rw/x", i)), fmt.Sprintf("crowd-%d\n", i); got != want {
 			t.Errorf("main has %q, want %q", got, want)
@@ -151,7 +147,7 @@ func TestAsManyOfThreeHundredAsFit(t *testing.T) {
 		w.hasStatus(n, again)
 	}
 	w.freshMerges()
-	w.kept("as many of 300 as fit")
+	w.kept()
 }
 
 // TestThousandGreenAreWithdrawnAtGitHubsPace: with `window: status` 1,000 are due. No more are green than can be withdrawn in
@@ -192,7 +188,7 @@ func TestThousandGreenAreWithdrawnAtGitHubsPace(t *testing.T) {
 	if seen > most {
 		t.Errorf("%d were green at once, want at most %d", seen, most)
 	}
-	w.kept(fmt.Sprintf("%d due for people", many))
+	w.kept()
 }
 
 // mostGreen gives how many open pull requests were green at the same time, and when the last of them was not any more. It is
