@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -65,7 +66,7 @@ func TestStatusOfUnresolvedBot(t *testing.T) {
 		return reported
 	}
 	for _, status := range []int{http.StatusInternalServerError, http.StatusNotFound} {
-		healed := w.hub.Fault(standin.Fault{Path: "/apps/{app_slug}", Status: status, Times: -1})
+		healed := w.hub.Fault(api.Fault{Path: "/apps/{app_slug}", Status: status, Times: -1})
 		if counts() {
 			t.Errorf("counts although GitHub answered %d", status)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -163,21 +164,21 @@ func TestMovesWithoutALookAndLostAnswers(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	for name, tt := range map[string]struct {
-		fault standin.Fault
+		fault api.Fault
 		want  client.Kind
 		done  bool
 	}{
-		"cut":         {standin.Fault{Cut: 5}, client.Transient, true},
-		"lost":        {standin.Fault{Status: 502, Body: "<html>", Done: true}, client.Transient, true},
-		"unavailable": {standin.Fault{Status: 503}, client.Transient, false},
-		"too heavy": {standin.Fault{Errors: []standin.GraphQLError{{
+		"cut":         {api.Fault{Cut: 5}, client.Transient, true},
+		"lost":        {api.Fault{Status: 502, Body: "<html>", Done: true}, client.Transient, true},
+		"unavailable": {api.Fault{Status: 503}, client.Transient, false},
+		"too heavy": {api.Fault{Errors: []api.GraphQLError{{
 			Message: "Something went wrong while executing your query. Please include `X` when reporting this issue."}}}, client.Transient, false},
-		"out of points": {standin.Fault{Errors: []standin.GraphQLError{{Type: "RATE_LIMITED", Message: "API rate limit exceeded"}}}, client.Limited, false},
-		"by another name": {standin.Fault{Errors: []standin.GraphQLError{{
+		"out of points": {api.Fault{Errors: []api.GraphQLError{{Type: "RATE_LIMITED", Message: "API rate limit exceeded"}}}, client.Limited, false},
+		"by another name": {api.Fault{Errors: []api.GraphQLError{{
 			Type: "RATE_LIMIT", Code: "graphql_rate_limit", Message: "API rate limit already exceeded for installation ID 1."}}}, client.Limited, false},
-		"no right":  {standin.Fault{Errors: []standin.GraphQLError{{Type: "FORBIDDEN", Message: "Resource not accessible by integration"}}}, client.Refused, false},
-		"no type":   {standin.Fault{Errors: []standin.GraphQLError{{Message: "is at 1 but expected 2", Path: []string{"updateRefs"}}}}, client.Refused, false},
-		"not found": {standin.Fault{Errors: []standin.GraphQLError{{Type: "NOT_FOUND", Message: "no node", Path: []string{"updateRefs"}}}}, client.Refused, false},
+		"no right":  {api.Fault{Errors: []api.GraphQLError{{Type: "FORBIDDEN", Message: "Resource not accessible by integration"}}}, client.Refused, false},
+		"no type":   {api.Fault{Errors: []api.GraphQLError{{Message: "is at 1 but expected 2", Path: []string{"updateRefs"}}}}, client.Refused, false},
+		"not found": {api.Fault{Errors: []api.GraphQLError{{Type: "NOT_FOUND", Message: "no node", Path: []string{"updateRefs"}}}}, client.Refused, false},
 	} {
 		w.look(Ask{})
 		old := w.r.Tip("a")
@@ -194,7 +195,7 @@ func TestMovesWithoutALookAndLostAnswers(t *testing.T) {
 
 // A look does not tell the rulesets of a branch that is not there: what refuses to make it for the lack of our status shows that it demands it.
 func TestRefusalsTeachDemands(t *testing.T) {
-	w := newWorldWith(t, map[string]string{config.File: windowedText("none", "rw/1", "rw/10")}, standin.ServerOptions{})
+	w := newWorldWith(t, map[string]string{config.File: windowedText("none", "rw/1", "rw/10")}, api.Options{})
 	root := w.r.Tip("main")
 	w.put("rw/1", root)
 	tip := w.push("main", "x")

@@ -15,6 +15,7 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/promoter"
 )
@@ -46,7 +47,7 @@ func newWindowed(t *testing.T, checks string, names ...string) *world {
 // newOnDisk is likewise, for a test that runs git in the stand-in's repository.
 func newOnDisk(t *testing.T, checks string, names ...string) *world {
 	t.Helper()
-	return newWorldWith(t, map[string]string{config.File: windowedText(checks, names...)}, standin.ServerOptions{})
+	return newWorldWith(t, map[string]string{config.File: windowedText(checks, names...)}, api.Options{})
 }
 
 // put moves a branch for somebody, by force.

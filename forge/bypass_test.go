@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -77,7 +78,7 @@ func TestBypass(t *testing.T) {
 
 // TestBypassUnread: a ruleset that cannot be read stands as it was known to; one that does not say that it lets our App pass does not.
 func TestBypassUnread(t *testing.T) {
-	for name, fault := range map[string]standin.Fault{
+	for name, fault := range map[string]api.Fault{
 		"fault":     {Status: http.StatusBadGateway},
 		"not there": {Status: http.StatusNotFound},
 		"silent":    {Status: http.StatusOK, Body: `{"id":ID,"name":"x","source":"acme/fleet","enforcement":"active"}`},
@@ -104,7 +105,7 @@ func TestBypassUnread(t *testing.T) {
 func TestBypassLimited(t *testing.T) {
 	w := newWorld(t, nil)
 	w.r.Protect("main", passed())
-	w.hub.Fault(standin.Fault{Method: "GET", Path: "/repos/{owner}/{repo}/rulesets/{ruleset_id}", Status: http.StatusForbidden, Body: `{"message":"You have exceeded a secondary rate limit."}`})
+	w.hub.Fault(api.Fault{Method: "GET", Path: "/repos/{owner}/{repo}/rulesets/{ruleset_id}", Status: http.StatusForbidden, Body: `{"message":"You have exceeded a secondary rate limit."}`})
 	if _, err := w.forge.Observe(t.Context(), w.repo, Ask{Rulesets: true}); kindOf(err) != client.Limited {
 		t.Fatalf("%v", err)
 	}

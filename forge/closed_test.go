@@ -13,6 +13,7 @@ import (
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -177,12 +178,12 @@ func TestOneThatIsNotThereHidesNoOther(t *testing.T) {
 
 // What cannot be read of them spoils no look, is remembered as nothing, and is asked for again.
 func TestWhatDebtsWereForSpoilsNoLook(t *testing.T) {
-	for name, fault := range map[string]standin.Fault{
+	for name, fault := range map[string]api.Fault{
 		"500":       {Status: 500},
 		"404":       {Status: 404},
 		"null":      {Status: 200, Body: `{"data":{"repository":{"p0":null},"rateLimit":{"cost":1}}}`},
-		"an error":  {Errors: []standin.GraphQLError{{Message: "Something went wrong"}}},
-		"not found": {Errors: []standin.GraphQLError{{Type: "NOT_FOUND", Message: "no", Path: []string{"repository"}}}},
+		"an error":  {Errors: []api.GraphQLError{{Message: "Something went wrong"}}},
+		"not found": {Errors: []api.GraphQLError{{Type: "NOT_FOUND", Message: "no", Path: []string{"repository"}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, nil)

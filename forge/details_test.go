@@ -13,6 +13,7 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -32,7 +33,7 @@ func newHerd(t *testing.T, many int) *herd {
 func newHerdOver(t *testing.T, many int, files map[string]string, dirs ...string) *herd {
 	t.Helper()
 	h := &herd{now: time.Now().Round(0).UTC()}
-	h.world = newWorldWith(t, files, standin.ServerOptions{Memory: true, Now: func() time.Time { return h.now }})
+	h.world = newWorldWith(t, files, api.Options{Memory: true, Now: func() time.Time { return h.now }})
 	for i := range many {
 		change := &standin.Change{Write: map[string]string{}}
 		for _, dir := range dirs {
@@ -163,10 +164,10 @@ func TestPathsAfterAPush(t *testing.T) {
 		"more than it shows": {push: standin.Change{Write: many, Delete: []string{"a/y"}}, moved: "a/y", asked: true, all: true},
 		"the base went back": {after: func(w *world) { w.must(w.r.Push("acme", "main", w.r.Tip("older"))) }, asked: true, all: true},
 		"no comparison": {push: standin.Change{Delete: []string{"a/y"}}, after: func(w *world) {
-			w.hub.Fault(standin.Fault{Path: "/repos/{owner}/{repo}/compare/{basehead}", Status: 500, Times: -1})
+			w.hub.Fault(api.Fault{Path: "/repos/{owner}/{repo}/compare/{basehead}", Status: 500, Times: -1})
 		}, moved: "a/y", asked: true, all: true},
 		"no commit is shown": {push: standin.Change{Delete: []string{"a/y"}}, after: func(w *world) {
-			w.hub.Fault(standin.Fault{Path: "/repos/{owner}/{repo}/compare/{basehead}", Status: 404, Times: -1})
+			w.hub.Fault(api.Fault{Path: "/repos/{owner}/{repo}/compare/{basehead}", Status: 404, Times: -1})
 		}, moved: "a/y", asked: true, all: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -188,7 +189,7 @@ func TestPathsAfterAPush(t *testing.T) {
 				tt.after(w)
 			}
 			all := 0
-			w.hub.Fault(standin.Fault{Path: "/graphql", Contains: `:c"`, Times: -1, Latency: 1, Met: func() { all++ }})
+			w.hub.Fault(api.Fault{Path: "/graphql", Contains: `:c"`, Times: -1, Latency: 1, Met: func() { all++ }})
 			for i := range 2 { // what is known of a part look's tip is known to the next
 				s, got := w.look(Ask{Pulls: []int{n}})
 				if p := w.pull(s, n); p.Unread.Is() || strings.Join(p.Moved, " ") != tt.moved {
@@ -277,7 +278,7 @@ func TestPriceOfABurst(t *testing.T) {
 
 // TestPriceOfAStart: of a repository that is not known a small page is read, in full.
 func TestPriceOfAStart(t *testing.T) {
-	w := newWorldWith(t, nil, standin.ServerOptions{Memory: true})
+	w := newWorldWith(t, nil, api.Options{Memory: true})
 	points, many := 0, 20
 	for i := range many {
 		r, err := w.hub.CreateRepo("acme", fmt.Sprint("r", i), map[string]string{config.File: policyText})

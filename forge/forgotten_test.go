@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -17,7 +18,7 @@ import (
 func TestForgotten(t *testing.T) {
 	now := time.Now()
 	at := now
-	w := newWorldWith(t, nil, standin.ServerOptions{Now: func() time.Time { return at }})
+	w := newWorldWith(t, nil, api.Options{Now: func() time.Time { return at }})
 	green := func(n int, by string) {
 		p, err := w.r.Pull(n)
 		w.must(err)
@@ -73,7 +74,7 @@ func TestForgottenAmidPages(t *testing.T) {
 	p, err := w.r.Pull(last)
 	w.must(err)
 	w.must(w.r.SetStatus(standin.Status{SHA: p.HeadSHA, Context: "sluice/main", State: "success", By: whoever("us")}))
-	w.hub.Fault(standin.Fault{Method: http.MethodPost, Path: "/graphql", Contains: "query look", Skip: 1, Met: func() { w.must(w.r.ClosePull(last, "alice")) }})
+	w.hub.Fault(api.Fault{Method: http.MethodPost, Path: "/graphql", Contains: "query look", Skip: 1, Met: func() { w.must(w.r.ClosePull(last, "alice")) }})
 	s, _ := w.look(Ask{Forgotten: true})
 	if !s.Swept || len(s.Pulls) != fewPulls || len(s.Forgotten) != 1 || s.Forgotten[0].Number != last {
 		t.Errorf("swept: %t, %d open, %+v", s.Swept, len(s.Pulls), s.Forgotten)
@@ -113,7 +114,7 @@ func TestManyForgotten(t *testing.T) {
 		w.must(w.r.ClosePull(pull, "alice"))
 	}
 	w.look(Ask{})
-	w.hub.Fault(standin.Fault{Method: http.MethodPost, Path: "/graphql", Contains: "query forgotten", Status: 502})
+	w.hub.Fault(api.Fault{Method: http.MethodPost, Path: "/graphql", Contains: "query forgotten", Status: 502})
 	if s, _ := w.look(Ask{Forgotten: true}); s.Swept {
 		t.Error("half of them are all of them")
 	}
@@ -130,7 +131,7 @@ func TestNothingForgotten(t *testing.T) {
 		price := func(ask Ask) (int, int) {
 			now := time.Now()
 			at := now
-			w := newWorldWith(t, nil, standin.ServerOptions{Memory: true, Now: func() time.Time { return at }})
+			w := newWorldWith(t, nil, api.Options{Memory: true, Now: func() time.Time { return at }})
 			at = now.Add(-plan.MaxSkew - time.Minute)
 			for n := range leastForgotten + 5 {
 				w.must(w.r.ClosePull(w.open(fmt.Sprint("old", n), fmt.Sprint(n)), "alice"))
@@ -188,7 +189,7 @@ func TestLeftBehind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			now := time.Now().Truncate(time.Second)
 			at := now
-			w := newWorldWith(t, nil, standin.ServerOptions{Memory: true, Now: func() time.Time { return at }})
+			w := newWorldWith(t, nil, api.Options{Memory: true, Now: func() time.Time { return at }})
 			at = now.Add(-2 * time.Minute)
 			w.must(w.r.Push("alice", "bare", w.r.Tip("main")))
 			n := w.open("a", "a")
@@ -223,14 +224,14 @@ func TestEarlierHeadsThatAreNotShown(t *testing.T) {
 	for n := range maxEarlierPulls + 5 {
 		w.must(w.r.ClosePull(w.open(fmt.Sprint("b", n), fmt.Sprint(n)), "alice"))
 	}
-	w.hub.Fault(standin.Fault{Method: http.MethodPost, Path: "/graphql", Contains: "query earlier", Skip: 1, Status: 500})
+	w.hub.Fault(api.Fault{Method: http.MethodPost, Path: "/graphql", Contains: "query earlier", Skip: 1, Status: 500})
 	if s, _ := w.look(Ask{Forgotten: true}); s.Swept {
 		t.Error("half of them are all of them")
 	}
 	if s, got := w.look(Ask{Forgotten: true}); !s.Swept || got["POST /graphql"] != 3 { // the look, a page, five of them
 		t.Errorf("swept: %t, %v", s.Swept, got)
 	}
-	w.hub.Fault(standin.Fault{Method: http.MethodPost, Path: "/graphql", Contains: "query earlier", Status: 502})
+	w.hub.Fault(api.Fault{Method: http.MethodPost, Path: "/graphql", Contains: "query earlier", Status: 502})
 	w.must(w.r.ClosePull(w.open("one", "more"), "alice"))
 	w.must(w.r.ClosePull(w.open("two", "more"), "alice"))
 	if s, got := w.look(Ask{Forgotten: true}); !s.Swept || got["POST /graphql"] != 5 { // too heavy for one answer: in halves
@@ -253,7 +254,7 @@ func TestEarlierHeadsOfAnObservationThatFailed(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	w.hub.Fault(standin.Fault{Method: http.MethodPost, Path: "/graphql", Contains: "query earlier", Skip: 1, Met: cancel})
+	w.hub.Fault(api.Fault{Method: http.MethodPost, Path: "/graphql", Contains: "query earlier", Skip: 1, Met: cancel})
 	if s, err := w.forge.Observe(ctx, w.repo, Ask{Forgotten: true}); err == nil {
 		t.Fatalf("swept: %t, %d found", s.Swept, len(s.Forgotten))
 	}
@@ -266,7 +267,7 @@ func TestEarlierHeadsOfAnObservationThatFailed(t *testing.T) {
 func TestLeftBehindBesideManyReports(t *testing.T) {
 	now := time.Now().Truncate(time.Second)
 	at := now
-	w := newWorldWith(t, nil, standin.ServerOptions{Memory: true, Now: func() time.Time { return at }})
+	w := newWorldWith(t, nil, api.Options{Memory: true, Now: func() time.Time { return at }})
 	at = now.Add(-2 * time.Minute)
 	w.must(w.r.Push("alice", "bare", w.r.Tip("main")))
 	n := w.open("a", "a")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -95,7 +96,7 @@ func TestCameLater(t *testing.T) {
 		w.must(err)
 		return plan.SHA(sha)
 	}
-	hidden := standin.Fault{Path: "/repos/{owner}/{repo}/compare/{basehead}", Status: 404, Times: 1}
+	hidden := api.Fault{Path: "/repos/{owner}/{repo}/compare/{basehead}", Status: 404, Times: 1}
 	first := push()
 	w.hub.Fault(hidden)
 	if got := look(time.Minute); got != nil {

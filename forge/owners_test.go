@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -70,7 +71,7 @@ func TestWhatABaseReviews(t *testing.T) {
 	for name, tt := range map[string]struct {
 		rules standin.Rules
 		files map[string]string
-		fault *standin.Fault
+		fault *api.Fault
 		want  plan.ReviewDemand
 	}{
 		"no rule":               {want: plan.ReviewsOfNone},
@@ -84,11 +85,11 @@ func TestWhatABaseReviews(t *testing.T) {
 		"the first file counts": {rules: owners, files: map[string]string{"CODEOWNERS": "* @acme/sre\n", ".github/CODEOWNERS": "apps/ @acme/dev\n"}, want: plan.ReviewsOfNone},
 		"no request left": {
 			rules: owners, files: map[string]string{"CODEOWNERS": "* @acme/sre\n"}, want: plan.ReviewsUnknown,
-			fault: &standin.Fault{Path: "/graphql", Contains: "CODEOWNERS", Errors: []standin.GraphQLError{{Type: "RATE_LIMITED", Message: "API rate limit exceeded"}}},
+			fault: &api.Fault{Path: "/graphql", Contains: "CODEOWNERS", Errors: []api.GraphQLError{{Type: "RATE_LIMITED", Message: "API rate limit exceeded"}}},
 		},
 		"unread": {
 			rules: owners, files: map[string]string{"CODEOWNERS": "* @acme/sre\n"}, want: plan.ReviewsUnknown,
-			fault: &standin.Fault{Path: "/graphql", Contains: "CODEOWNERS", Status: http.StatusBadGateway},
+			fault: &api.Fault{Path: "/graphql", Contains: "CODEOWNERS", Status: http.StatusBadGateway},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/test/githubapi"
 )
@@ -25,7 +26,7 @@ import (
 // against GitHub's own descriptions.
 type world struct {
 	*testing.T
-	hub   *standin.Server
+	hub   *api.Server
 	r     *standin.Repo
 	forge *Forge
 	repo  plan.Repo
@@ -47,14 +48,14 @@ const policyText = "version: 1\ntimezone: UTC\nwindows:\n  night: {open: \"0 22 
 
 func newWorld(t *testing.T, files map[string]string) *world {
 	t.Helper()
-	return newWorldWith(t, files, standin.ServerOptions{Memory: true})
+	return newWorldWith(t, files, api.Options{Memory: true})
 }
 
 // newWorldWith is a world before a GitHub of another kind.
-func newWorldWith(t *testing.T, files map[string]string, o standin.ServerOptions) *world {
+func newWorldWith(t *testing.T, files map[string]string, o api.Options) *world {
 	t.Helper()
 	o.Dir, o.AppID, o.AppKey = t.TempDir(), appID, publicKey(t)
-	hub, err := standin.NewServer(o)
+	hub, err := api.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -355,7 +356,7 @@ func TestMergesForReal(t *testing.T) {
 func TestLostMerge(t *testing.T) {
 	w := newWorld(t, nil)
 	n := w.open("b", "x")
-	w.hub.Fault(standin.Fault{Method: "PUT", Path: "/repos/{owner}/{repo}/pulls/{pull_number}/merge", Status: 502, Body: "<html>", Done: true})
+	w.hub.Fault(api.Fault{Method: "PUT", Path: "/repos/{owner}/{repo}/pulls/{pull_number}/merge", Status: 502, Body: "<html>", Done: true})
 	if _, err := w.merge(n, plan.SHA(w.r.Tip("b"))); kindOf(err) != client.Transient {
 		t.Errorf("first: %v", err)
 	}
@@ -499,12 +500,12 @@ func TestManyPages(t *testing.T) {
 	for i := range many {
 		w.open(fmt.Sprint("b", i), fmt.Sprint("f", i))
 	}
-	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: fmt.Sprintf(`"first":%d,`, many-fewPulls), Status: 504, Times: 1})
+	w.hub.Fault(api.Fault{Path: "/graphql", Contains: fmt.Sprintf(`"first":%d,`, many-fewPulls), Status: 504, Times: 1})
 	s, got := w.look(Ask{})
 	if len(s.Pulls) != many || sum(got) != 6 { // a small page, one too heavy with details, two without them, the details, and the rules
 		t.Errorf("%d after %v", len(s.Pulls), got)
 	}
-	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: fmt.Sprintf(`"first":%d,`, many+roomToGrow), Status: 504, Times: -1})
+	w.hub.Fault(api.Fault{Path: "/graphql", Contains: fmt.Sprintf(`"first":%d,`, many+roomToGrow), Status: 504, Times: -1})
 	for range 2 { // the form is remembered: two pages, and what may have changed
 		if s, got = w.look(Ask{}); len(s.Pulls) != many || sum(got) != 3 {
 			t.Errorf("%d after %v", len(s.Pulls), got)
@@ -536,9 +537,9 @@ func TestThinPages(t *testing.T) {
 		w.open(fmt.Sprint("b", i), fmt.Sprint("f", i))
 	}
 	w.must(w.forge.SetStatus(context.Background(), w.repo, plan.SHA(w.r.Tip("b3")), plan.Status{Context: "sluice/main", State: plan.Success}))
-	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: fmt.Sprintf(`"first":%d,`, fewPulls), Status: 504, Times: -1})
-	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: `":4}`, Status: 504, Times: -1}) // #4, asked for with others or alone
-	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: `":4,`, Status: 504, Times: -1})
+	w.hub.Fault(api.Fault{Path: "/graphql", Contains: fmt.Sprintf(`"first":%d,`, fewPulls), Status: 504, Times: -1})
+	w.hub.Fault(api.Fault{Path: "/graphql", Contains: `":4}`, Status: 504, Times: -1}) // #4, asked for with others or alone
+	w.hub.Fault(api.Fault{Path: "/graphql", Contains: `":4,`, Status: 504, Times: -1})
 	for range 2 {
 		s, got := w.look(Ask{})
 		if len(s.Pulls) != 27 {
@@ -555,15 +556,15 @@ func TestThinPages(t *testing.T) {
 func TestFaults(t *testing.T) {
 	w := newWorld(t, nil)
 	w.open("b", "x")
-	limit := standin.SecondaryLimit(429, time.Second)
+	limit := api.SecondaryLimit(429, time.Second)
 	limit.Path = "/graphql"
 	for name, tt := range map[string]struct {
-		fault standin.Fault
+		fault api.Fault
 		want  client.Kind
 	}{
-		"cut":       {standin.Fault{Path: "/graphql", Cut: 300}, client.Transient},
-		"forbidden": {standin.Fault{Path: "/graphql", Errors: []standin.GraphQLError{{Type: "FORBIDDEN", Message: "no"}}}, client.Refused},
-		"500":       {standin.Fault{Path: "/graphql", Status: 500}, client.Transient},
+		"cut":       {api.Fault{Path: "/graphql", Cut: 300}, client.Transient},
+		"forbidden": {api.Fault{Path: "/graphql", Errors: []api.GraphQLError{{Type: "FORBIDDEN", Message: "no"}}}, client.Refused},
+		"500":       {api.Fault{Path: "/graphql", Status: 500}, client.Transient},
 		"limited":   {limit, client.Limited},
 	} {
 		w.hub.Fault(tt.fault)

@@ -22,6 +22,7 @@ import (
 
 	"github.com/sluicegate/sluice/escape"
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 	"github.com/sluicegate/sluice/internal/standin/site"
 	"github.com/sluicegate/sluice/service"
 )
@@ -88,7 +89,7 @@ func show(ctx context.Context, stdout, stderr io.Writer, level slog.Level, once 
 type demo struct {
 	out      io.Writer
 	now      func() time.Time
-	github   *standin.Server
+	github   *api.Server
 	repo     *standin.Repo
 	server   *http.Server
 	service  *service.Service
@@ -121,8 +122,8 @@ func start(ctx context.Context, dir string, stdout, stderr io.Writer, level slog
 	}
 	url := "http://" + listener.Addr().String()
 	d := &demo{out: stdout, now: time.Now, ended: make(chan error, 1), seen: map[int]standin.Pull{}, statuses: map[string]int{}, key: filepath.Join(dir, "app.pem")}
-	d.github, err = standin.NewServer(standin.ServerOptions{
-		Dir: filepath.Join(dir, "git"), AppID: demoApp, AppKey: &key.PublicKey, WebhookSecret: demoSecret, Limits: standin.GitHubLimits,
+	d.github, err = api.New(api.Options{
+		Dir: filepath.Join(dir, "git"), AppID: demoApp, AppKey: &key.PublicKey, WebhookSecret: demoSecret, Limits: api.GitHubLimits,
 	})
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
@@ -138,7 +139,7 @@ func start(ctx context.Context, dir string, stdout, stderr io.Writer, level slog
 		GitHubURL: url + "/api/v3", AppID: demoApp, WebhookSecret: []byte(demoSecret),
 		PrivateKey: pemKey,
 		Listen:     "127.0.0.1:0", AdminListen: "127.0.0.1:0", Database: filepath.Join(dir, "sluice.db"),
-		Resync: time.Minute, Workers: 2, Pace: standin.GitHubLimits.REST, LogLevel: level, Version: "demo",
+		Resync: time.Minute, Workers: 2, Pace: api.GitHubLimits.REST, LogLevel: level, Version: "demo",
 	}
 	if err := d.startService(ctx, stderr); err != nil {
 		return nil, errors.Join(err, d.server.Close())

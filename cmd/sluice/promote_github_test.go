@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 )
 
 // TestPromoteProtected: a forge's rules keep one branch from whoever pushes, and decline the whole push for it, as GitHub's
@@ -17,7 +18,7 @@ func TestPromoteProtected(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	github, err := standin.NewServer(standin.ServerOptions{Dir: t.TempDir(), AppID: 1, AppKey: &key.PublicKey})
+	github, err := api.New(api.Options{Dir: t.TempDir(), AppID: 1, AppKey: &key.PublicKey})
 	if err != nil {
 		t.Fatal(err)
 	}

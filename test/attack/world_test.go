@@ -25,6 +25,7 @@ import (
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/promoter"
 	"github.com/sluicegate/sluice/reconcile"
@@ -55,7 +56,7 @@ type world struct {
 	dice   *randv2.Rand // of the step under way
 	start  time.Time
 	dir    string
-	github *standin.Server
+	github *api.Server
 	repo   *standin.Repo
 	queue  bool // main takes merges only through its queue
 	ci     bool // main requires ci/test from its App
@@ -91,9 +92,9 @@ func newWorld(t *testing.T, dice *randv2.Rand) *world {
 	}
 	w := &world{t: t, dice: dice, start: time.Now().UTC(), dir: dir, specs: map[string]*spec{}, armed: map[int]standin.Method{}}
 	key, _ := keys()
-	w.github, err = standin.NewServer(standin.ServerOptions{
+	w.github, err = api.New(api.Options{
 		Dir: filepath.Join(dir, "git"), Memory: true, AppID: app, AppKey: &key.PublicKey, WebhookSecret: secret, WebhookURL: "http://sluice.invalid/webhook",
-		WebhookTransport: transport(w.deliver), Limits: standin.GitHubLimits,
+		WebhookTransport: transport(w.deliver), Limits: api.GitHubLimits,
 	})
 	if err != nil {
 		t.Fatal(err)

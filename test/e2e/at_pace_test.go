@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 )
 
 // The figures of this file take minutes of GitHub's pace. They run at the service's default pace, against a GitHub that keeps its limit.
@@ -105,7 +106,7 @@ func TestThreeHundredDueAtGitHubsPace(t *testing.T) {
 	many := some(300)
 	w := newWorld(t, rules(shutForYears))
 	pulls := w.crowd(many)
-	w.github.SetLimits(standin.GitHubLimits)
+	w.github.SetLimits(api.GitHubLimits)
 	w.serve()
 	o := opening{from: time.Now().Add(3 * time.Second).Truncate(time.Second)}
 	o.until = o.from.Add(time.Hour)
@@ -132,7 +133,7 @@ func TestAsManyOfThreeHundredAsFit(t *testing.T) {
 	release := some(90 * time.Second).Round(time.Second) // of fewer pull requests all would fit, also into a part of it
 	w := newWorld(t, rules(shutForYears))
 	pulls := w.crowd(many)
-	w.github.SetLimits(standin.GitHubLimits)
+	w.github.SetLimits(api.GitHubLimits)
 	w.serve()
 	o := opening{from: time.Now().Add(3 * time.Second).Truncate(time.Second)}
 	o.until = o.from.Add(release + cutoff)
@@ -161,7 +162,7 @@ func TestThousandGreenAreWithdrawnAtGitHubsPace(t *testing.T) {
 	const byHand = "  settle: 0s\n  window: status\n"
 	w := newWorld(t, asked(shutForYears, byHand))
 	pulls := w.crowd(many)
-	w.github.SetLimits(standin.GitHubLimits)
+	w.github.SetLimits(api.GitHubLimits)
 	w.serve()
 	o := opening{from: time.Now().Add(3 * time.Second).Truncate(time.Second)}
 	o.until = o.from.Add(release + cutoff)

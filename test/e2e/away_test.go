@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 )
 
 // What cannot work is said. While GitHub is away, or limits us, or refuses every look, the service stays ready, since a pod that is
@@ -15,13 +15,13 @@ import (
 func TestLagIsSaid(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		fault standin.Fault
+		fault api.Fault
 		kind  string // on the webhook's address
 		why   string // on the page
 	}{
-		"away":    {standin.Fault{Status: http.StatusBadGateway}, ": GitHub does not answer", "GitHub timed out"},
-		"limited": {standin.SecondaryLimit(http.StatusTooManyRequests, 2*time.Second), ": rate limited until ", ": rate limited until "},
-		"refused": {standin.Fault{Status: http.StatusForbidden, Body: `{"message":"acme/fleet: not accessible"}`}, ": GitHub refused", "acme/fleet: not accessible"},
+		"away":    {api.Fault{Status: http.StatusBadGateway}, ": GitHub does not answer", "GitHub timed out"},
+		"limited": {api.SecondaryLimit(http.StatusTooManyRequests, 2*time.Second), ": rate limited until ", ": rate limited until "},
+		"refused": {api.Fault{Status: http.StatusForbidden, Body: `{"message":"acme/fleet: not accessible"}`}, ": GitHub refused", "acme/fleet: not accessible"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 )
 
 // What the tests of windowed branches share: the file, where branches stand, and who moved them, as git and GitHub have it.
@@ -228,7 +229,7 @@ func moveStop(w *world) *stop {
 }
 
 // onMoves is what becomes of the next request that moves branches.
-func onMoves(f standin.Fault) standin.Fault {
+func onMoves(f api.Fault) api.Fault {
 	f.Method, f.Path, f.Contains = http.MethodPost, "/graphql", "updateRefs"
 	return f
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 )
 
 // Traps of windowed branches: what happens between the look and the move, what GitHub refuses, and the second lock.
@@ -87,7 +88,7 @@ func TestBranchMovedBetweenReadAndWrite(t *testing.T) {
 			tip := w.setFile(following(openForYears, "rw/a", "rw/b", "rw/c"))
 			one.wait()
 			w.told()
-			w.github.Deliver(standin.Fate{Drop: true})
+			w.github.Deliver(api.Fate{Drop: true})
 			c.change(w, between)
 			one.letGo()
 			w.reach(tip, "rw/b", "rw/c")
@@ -309,13 +310,13 @@ func TestUnlockedAndRefused(t *testing.T) {
 // start puts it right: the branch moves if it still may, once; else what unlocks it is taken back.
 func TestKilledAroundTheMove(t *testing.T) {
 	t.Parallel()
-	put := onMoves(standin.Fault{Status: 502, Body: "<html>"})
+	put := onMoves(api.Fault{Status: 502, Body: "<html>"})
 	before, after := put, put
 	before.Latency = time.Minute
 	after.Done, after.Linger = true, time.Minute
 	for _, c := range []struct {
 		name  string
-		fault standin.Fault
+		fault api.Fault
 		next  string // the window of the next start
 	}{
 		{"before the move, still open", before, openForYears},
@@ -362,7 +363,7 @@ func TestKilledAroundTheMove(t *testing.T) {
 func TestOldServer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, following(openForYears, "rw/a"))
-	w.github.Fault(standin.Fault{Path: "/graphql", Contains: "UpdateRefsInput", Times: -1, Errors: []standin.GraphQLError{{
+	w.github.Fault(api.Fault{Path: "/graphql", Contains: "UpdateRefsInput", Times: -1, Errors: []api.GraphQLError{{
 		Message: "Field 'updateRefs' doesn't exist on type 'Mutation'", Path: []string{"mutation move", "updateRefs"},
 		Extensions: map[string]any{"code": "undefinedField", "typeName": "Mutation", "fieldName": "updateRefs"},
 	}}})

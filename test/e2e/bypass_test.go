@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 )
 
 // TestBypassedRuleset: a ruleset lets our App pass and requires signatures. GitHub would merge without; sluice does not, says what is wrong, and goes on once
@@ -36,7 +37,7 @@ func TestRetargetedAmidTheMerge(t *testing.T) {
 	w.repo.Protect("rw/*", standin.Rules{Restrict: true, Bypass: []string{"sluice"}})
 	w.repo.Protect("rw/a", standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/promote/rw/a", App: app}}})
 	before, n := w.repo.Tip("rw/a"), make(chan int, 1)
-	w.github.Fault(standin.Fault{Method: "PUT", Path: "/repos/{owner}/{repo}/pulls/{pull_number}/merge", Met: func() {
+	w.github.Fault(api.Fault{Method: "PUT", Path: "/repos/{owner}/{repo}/pulls/{pull_number}/merge", Met: func() {
 		if err := w.repo.Retarget(<-n, "alice", "rw/a"); err != nil {
 			t.Error(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 )
 
 // What sluice asks of GitHub, in requests and in points of GraphQL. Counts hold on every machine.
@@ -14,7 +14,7 @@ import (
 // TestManyAtOnce counts requests: fifty opened within a second, one alone, and fifty due at once in one repository.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorldOf(t, rules(shutForYears), standin.ServerOptions{Memory: true})
+	w := newWorldOf(t, rules(shutForYears), api.Options{Memory: true})
 	w.serve(noPace)
 	w.hasStatus(w.open("first", "apps/first-rw/x"), "pending")
 
@@ -64,7 +64,7 @@ func TestManyAtOnce(t *testing.T) {
 func TestFirstEventsOnABadDay(t *testing.T) {
 	t.Parallel()
 	const repos, many, most = 4, 60, 2.6
-	s := newOrg(t, repos, shutForYears, standin.ServerOptions{})
+	s := newOrg(t, repos, shutForYears, api.Options{})
 	p := s.serve(noPace, noResync)
 	s.within(patience, "it has started", func() bool { return s.looks() >= repos })
 	end := s.badDay()
@@ -80,7 +80,7 @@ func TestFirstEventsOnABadDay(t *testing.T) {
 func TestPriceOfEvents(t *testing.T) {
 	t.Parallel()
 	const pulls, events, most = 100, 12, 2
-	s := newOrg(t, 1, shutForYears, standin.ServerOptions{})
+	s := newOrg(t, 1, shutForYears, api.Options{})
 	s.crowdOf(pulls, pulls)
 	s.serve(noPace, noResync)
 	s.eventually("all are held", func() bool { return s.decided(pulls) })

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 )
 
 // A success of ours is a debt: none outlives its window on a commit that was not merged, whatever became of what it was given for.
@@ -168,11 +169,11 @@ func TestLooksThatFailKeepNothingGreen(t *testing.T) {
 	t.Parallel()
 	for name, harm := range map[string]func(w *world){
 		"a stranger's file list": func(w *world) {
-			w.github.Fault(standin.Fault{Method: http.MethodGet, Path: "/repos/{owner}/{repo}/pulls/{pull_number}/files", Status: 422, Times: -1})
+			w.github.Fault(api.Fault{Method: http.MethodGet, Path: "/repos/{owner}/{repo}/pulls/{pull_number}/files", Status: 422, Times: -1})
 			w.propose(standin.NewPull{By: "mallory", Head: "mallory:b", Change: &standin.Change{Move: map[string]string{"README.md": "LIESMICH.md"}}})
 		},
 		"every query": func(w *world) {
-			w.github.Fault(standin.Fault{Method: http.MethodPost, Path: "/graphql", Status: 500, Times: -1})
+			w.github.Fault(api.Fault{Method: http.MethodPost, Path: "/graphql", Status: 500, Times: -1})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

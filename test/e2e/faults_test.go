@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 )
 
 const (
@@ -20,8 +21,8 @@ const (
 )
 
 // refusal is GitHub's answer to a merge that it does not want.
-func refusal(code int, text string, times int) standin.Fault {
-	return standin.Fault{Method: http.MethodPut, Path: mergeRoute, Status: code, Body: fmt.Sprintf(`{"message":%q,"documentation_url":"https://docs.github.com/rest"}`, text), Times: times}
+func refusal(code int, text string, times int) api.Fault {
+	return api.Fault{Method: http.MethodPut, Path: mergeRoute, Status: code, Body: fmt.Sprintf(`{"message":%q,"documentation_url":"https://docs.github.com/rest"}`, text), Times: times}
 }
 
 // TestMergeRefused: the merge is refused after our success was set. What is transient is tried again at once, everything
@@ -123,7 +124,7 @@ type trouble struct {
 	begin func(w *world, met func()) (end func())
 }
 
-func onQueries(f standin.Fault) func(w *world, met func()) func() {
+func onQueries(f api.Fault) func(w *world, met func()) func() {
 	f.Method, f.Path, f.Contains, f.Times = http.MethodPost, "/graphql", `"owner":"acme"`, -1
 	return func(w *world, met func()) func() {
 		f.Met = met
@@ -131,7 +132,7 @@ func onQueries(f standin.Fault) func(w *world, met func()) func() {
 	}
 }
 
-func onWrites(f standin.Fault) func(w *world, met func()) func() {
+func onWrites(f api.Fault) func(w *world, met func()) func() {
 	f.Method, f.Path, f.Times = http.MethodPost, "/repos/acme/fleet/statuses/*", -1
 	return func(w *world, met func()) func() {
 		f.Met = met
@@ -146,27 +147,27 @@ func soon() time.Time { return time.Now().Add(2 * time.Second) }
 func troubles() []trouble {
 	html := http.Header{"Content-Type": {"text/html"}}
 	const one, two = "SLUICE_WORKERS=1", "SLUICE_WORKERS=2"
-	failed := []standin.GraphQLError{{Message: "Something went wrong while executing your query. Please include `ABC` when reporting this issue."}}
-	limited := standin.PrimaryLimit(http.StatusOK, soon())
-	limited.Status, limited.Errors = 0, []standin.GraphQLError{{Type: "RATE_LIMITED", Message: "API rate limit exceeded"}}
-	otherwise := standin.PrimaryLimit(http.StatusOK, soon())
-	otherwise.Status, otherwise.Errors = 0, []standin.GraphQLError{{Type: "RATE_LIMIT", Code: "graphql_rate_limit", Message: "API rate limit already exceeded"}}
+	failed := []api.GraphQLError{{Message: "Something went wrong while executing your query. Please include `ABC` when reporting this issue."}}
+	limited := api.PrimaryLimit(http.StatusOK, soon())
+	limited.Status, limited.Errors = 0, []api.GraphQLError{{Type: "RATE_LIMITED", Message: "API rate limit exceeded"}}
+	otherwise := api.PrimaryLimit(http.StatusOK, soon())
+	otherwise.Status, otherwise.Errors = 0, []api.GraphQLError{{Type: "RATE_LIMIT", Code: "graphql_rate_limit", Message: "API rate limit already exceeded"}}
 	otherwise.Header.Set("X-RateLimit-Remaining", "57")
 	return []trouble{
-		{"slow", two, !answers, onQueries(standin.Fault{Latency: 20 * time.Second})},
-		{"slow writes", two, !answers, onWrites(standin.Fault{Latency: 20 * time.Second})},
-		{"502 with HTML", one, !answers, onQueries(standin.Fault{Status: 502, Header: html, Body: "<html>Unicorn!</html>"})},
-		{"502 for writes", one, !answers, onWrites(standin.Fault{Status: 502, Header: html, Body: "<html>Unicorn!</html>"})},
-		{"502 though it was written", one, answers, onWrites(standin.Fault{Status: 502, Header: html, Body: "<html>Unicorn!</html>", Done: true})},
-		{"cut mid-body", one, !answers, onQueries(standin.Fault{Cut: 100})},
-		{"cut after a write", one, answers, onWrites(standin.Fault{Cut: 20})},
-		{"GraphQL error", one, !answers, onQueries(standin.Fault{Errors: failed})},
+		{"slow", two, !answers, onQueries(api.Fault{Latency: 20 * time.Second})},
+		{"slow writes", two, !answers, onWrites(api.Fault{Latency: 20 * time.Second})},
+		{"502 with HTML", one, !answers, onQueries(api.Fault{Status: 502, Header: html, Body: "<html>Unicorn!</html>"})},
+		{"502 for writes", one, !answers, onWrites(api.Fault{Status: 502, Header: html, Body: "<html>Unicorn!</html>"})},
+		{"502 though it was written", one, answers, onWrites(api.Fault{Status: 502, Header: html, Body: "<html>Unicorn!</html>", Done: true})},
+		{"cut mid-body", one, !answers, onQueries(api.Fault{Cut: 100})},
+		{"cut after a write", one, answers, onWrites(api.Fault{Cut: 20})},
+		{"GraphQL error", one, !answers, onQueries(api.Fault{Errors: failed})},
 		{"GraphQL limit", one, !answers, onQueries(limited)},
 		{"GraphQL limit with points left", one, !answers, onQueries(otherwise)},
-		{"primary limit 403", one, !answers, onQueries(standin.PrimaryLimit(http.StatusForbidden, soon()))},
-		{"primary limit 429", one, !answers, onWrites(standin.PrimaryLimit(http.StatusTooManyRequests, soon()))},
-		{"secondary limit 403", one, !answers, onWrites(standin.SecondaryLimit(http.StatusForbidden, time.Second))},
-		{"secondary limit 429", one, !answers, onQueries(standin.SecondaryLimit(http.StatusTooManyRequests, time.Second))},
+		{"primary limit 403", one, !answers, onQueries(api.PrimaryLimit(http.StatusForbidden, soon()))},
+		{"primary limit 429", one, !answers, onWrites(api.PrimaryLimit(http.StatusTooManyRequests, soon()))},
+		{"secondary limit 403", one, !answers, onWrites(api.SecondaryLimit(http.StatusForbidden, time.Second))},
+		{"secondary limit 429", one, !answers, onQueries(api.SecondaryLimit(http.StatusTooManyRequests, time.Second))},
 		{"uninstalled", one, !answers, func(w *world, met func()) func() {
 			w.github.Uninstall("acme")
 			met()
@@ -282,7 +283,7 @@ func TestLimitWithoutEnd(t *testing.T) {
 			beta := w.neighbour()
 			w.serve("SLUICE_WORKERS=1", "SLUICE_RESYNC=1s")
 			w.lookedAgain(1)
-			f := standin.SecondaryLimit(code, 0)
+			f := api.SecondaryLimit(code, 0)
 			f.Method, f.Path = http.MethodPost, "/repos/acme/fleet/statuses/*"
 			w.github.Fault(f)
 			n := w.open("live", "apps/a-rt/x")
@@ -351,10 +352,10 @@ func TestMergeAnswerLost(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
-		fault standin.Fault
+		fault api.Fault
 	}{
-		{"502", standin.Fault{Status: 502, Body: "<html>", Done: true}},
-		{"cut", standin.Fault{Cut: 10}},
+		{"502", api.Fault{Status: 502, Body: "<html>", Done: true}},
+		{"cut", api.Fault{Cut: 10}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -378,13 +379,13 @@ func TestMergeAnswerLost(t *testing.T) {
 // what may go is merged once, what may not go any more is not green any more.
 func TestKilledAroundTheMerge(t *testing.T) {
 	t.Parallel()
-	put := standin.Fault{Method: http.MethodPut, Path: mergeRoute, Status: 502, Body: "<html>"}
+	put := api.Fault{Method: http.MethodPut, Path: mergeRoute, Status: 502, Body: "<html>"}
 	before, after := put, put
 	before.Latency = time.Minute
 	after.Done, after.Linger = true, time.Minute
 	for _, c := range []struct {
 		name  string
-		fault standin.Fault
+		fault api.Fault
 		next  string // the window of the next start
 		ends  func(w *world, n int)
 	}{

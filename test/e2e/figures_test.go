@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 )
 
 // The figures: times, memory and pace, many of them beside those of a minimal program that does the same writes in the same run. They are
@@ -189,7 +189,7 @@ func TestFiguresKilled(t *testing.T) {
 // figureEvents measures first events, on a good day beside the minimal program, which tries nothing again.
 func figureEvents(t *testing.T, name string, many, rate int, day func(*org) (end func())) {
 	t.Helper()
-	s := newOrg(t, fleets, shutForYears, standin.ServerOptions{})
+	s := newOrg(t, fleets, shutForYears, api.Options{})
 	p := s.serve(noPace, noResync)
 	s.within(patience, "it has started", func() bool { return s.looks() >= fleets })
 	end := day(s)
@@ -198,7 +198,7 @@ func figureEvents(t *testing.T, name string, many, rate int, day func(*org) (end
 	ours.memory = p.peak()
 	p.stop(syscall.SIGTERM)
 	cpu := p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime() // steadier than any time on a machine that others share
-	s = newOrg(t, fleets, shutForYears, standin.ServerOptions{})
+	s = newOrg(t, fleets, shutForYears, api.Options{})
 	theirs := s.minimal(many, rate, "")
 	if rate > 0 {
 		beside(name+": p50 to the status", quantile(ours.took, .5), quantile(theirs.took, .5)).each(ours.requests, ours.points).leaves(ours.left).print()
@@ -206,7 +206,7 @@ func figureEvents(t *testing.T, name string, many, rate int, day func(*org) (end
 	} else {
 		beside(name+": all decided", ours.all, theirs.all).each(ours.requests, ours.points).leaves(ours.left).print()
 		beside(name+": p99 acknowledged", quantile(ours.ack, .99), quantile(theirs.ack, .99)).print()
-		s = newOrg(t, fleets, shutForYears, standin.ServerOptions{})
+		s = newOrg(t, fleets, shutForYears, api.Options{})
 		synced := s.minimal(many, rate, filepath.Join(t.TempDir(), "journal"))
 		beside(name+": p99 acknowledged, beside the minimal program with each notice on the disk first", quantile(ours.ack, .99), quantile(synced.ack, .99)).print()
 	}
@@ -217,11 +217,11 @@ func figureEvents(t *testing.T, name string, many, rate int, day func(*org) (end
 // figureDue measures how long after an opening all that is due is merged.
 func figureDue(t *testing.T, many int) {
 	t.Helper()
-	s := newOrg(t, fleets, openForYears, standin.ServerOptions{})
+	s := newOrg(t, fleets, openForYears, api.Options{})
 	theirs := s.mergeAll(s.openMany(many))
 
 	opening := time.Now().Add(20*time.Second + time.Duration(many)*20*time.Millisecond).Truncate(time.Second)
-	s = newOrg(t, fleets, opensAt(opening), standin.ServerOptions{})
+	s = newOrg(t, fleets, opensAt(opening), api.Options{})
 	p := s.hold(many)
 	s.github.SetWebhookURL("")
 	what := fmt.Sprintf("%d due in 20 repositories: all merged", many)
@@ -242,7 +242,7 @@ func figureDue(t *testing.T, many int) {
 // figureBusy measures an opening amid an event a second in one repository of 100 pull requests, at the default pace.
 func figureBusy(t *testing.T, many int) {
 	t.Helper()
-	s := newOrg(t, 1, shutForYears, standin.ServerOptions{})
+	s := newOrg(t, 1, shutForYears, api.Options{})
 	const all, due = 100, 10
 	s.crowdOf(all, due)
 	p := s.serve()

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 )
 
 // TestWebhooksLost: every webhook about a change is lost on its way. The resync finds what there is to do; nothing is lost
@@ -17,7 +17,7 @@ func TestWebhooksLost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, rules(shutForYears))
 	w.serve("SLUICE_RESYNC=2s")
-	w.github.Deliver(standin.Fate{Drop: true})
+	w.github.Deliver(api.Fate{Drop: true})
 	w.merged(w.open("live", "apps/a-rt/x"))
 	w.hasStatus(w.open("windowed", "apps/a-rw/x"), "pending: held by w")
 	w.once(w.repo, "live")
@@ -28,7 +28,7 @@ func TestWebhooksDoubled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, rules(shutForYears))
 	w.serve()
-	w.github.Deliver(standin.Fate{Twice: true})
+	w.github.Deliver(api.Fate{Twice: true})
 	live, windowed := w.open("live", "apps/a-rt/x"), w.open("windowed", "apps/a-rw/x")
 	w.merged(live)
 	w.hasStatus(windowed, "pending: held by w")

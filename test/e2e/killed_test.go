@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 )
 
 // What the service is killed amid, with kill -9. After the next start every pull request has its right status, everything due is merged,
@@ -48,7 +49,7 @@ func (*org) quietDay() (end func()) { return func() {} }
 func amidStream(day func(*org) (end func())) amid {
 	return func(t *testing.T, repos, many int) remains {
 		t.Helper()
-		s := newOrg(t, repos, shutForYears, standin.ServerOptions{})
+		s := newOrg(t, repos, shutForYears, api.Options{})
 		quiet := s.create("acme", "quiet", map[string]string{".github/sluice.yaml": rules(shutForYears)})
 		s.github.SetLatency(latency)
 		defer day(s)()
@@ -91,7 +92,7 @@ func (s *org) neverGreen() {
 // amidBurst kills the service when a third of what was sent at once is acknowledged. All of that is in the database then.
 func amidBurst(t *testing.T, repos, many int) remains {
 	t.Helper()
-	s := newOrg(t, repos, shutForYears, standin.ServerOptions{})
+	s := newOrg(t, repos, shutForYears, api.Options{})
 	p := s.serve(noPace, noResync)
 	s.within(patience, "it has started", func() bool { return s.looks() >= repos })
 	all := s.openMany(many)
@@ -138,14 +139,14 @@ func (s *org) durable(acknowledged <-chan string) {
 // amidOpening kills the service when a third of what is due is merged.
 func amidOpening(t *testing.T, repos, many int) remains {
 	t.Helper()
-	s := newOrg(t, repos, shutForYears, standin.ServerOptions{})
+	s := newOrg(t, repos, shutForYears, api.Options{})
 	return s.shutHalf(s.opensSoon(many), many, func() {})
 }
 
 // amidSpentHour is amidOpening near the end of GitHub's hour of queries. At the next start nothing is left of it; hours are short here.
 func amidSpentHour(t *testing.T, repos, many int) remains {
 	t.Helper()
-	s := newOrg(t, repos, shutForYears, standin.ServerOptions{Hour: 8 * time.Second})
+	s := newOrg(t, repos, shutForYears, api.Options{Hour: 8 * time.Second})
 	p := s.opensSoon(many)
 	s.github.Leave(graphQL, repos*72/20)
 	defer s.fails(chance{0.04, unicorn})()

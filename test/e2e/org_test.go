@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 )
 
 var seed = flag.Uint64("seed", 0, "of GitHub's faults; 0: another one each time")
@@ -38,7 +39,7 @@ type org struct {
 }
 
 // newOrg makes that GitHub. All repositories have the same window.
-func newOrg(t *testing.T, repos int, window string, o standin.ServerOptions) *org {
+func newOrg(t *testing.T, repos int, window string, o api.Options) *org {
 	t.Helper()
 	o.Memory = true
 	if o.RateLimit == 0 {
@@ -138,7 +139,7 @@ func (n notice) send(client *http.Client, hook string) (took time.Duration, ok b
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("X-GitHub-Event", "pull_request")
 	req.Header.Set("X-GitHub-Delivery", n.guid)
-	req.Header.Set("X-Hub-Signature-256", standin.Signature(secret, n.body))
+	req.Header.Set("X-Hub-Signature-256", api.Signature(secret, n.body))
 	began := time.Now()
 	answer, err := client.Do(req)
 	if err != nil {
@@ -259,20 +260,20 @@ func (s *org) settled(open func(*standin.Repo) bool) (n remains) {
 // badDay makes GitHub fail until end is called: of all requests 1 % with 502, 0.5 % with 502 after it did what it was asked for, 0.5 %
 // with a secondary limit of two seconds; of 1 % the connection breaks off, in every other of them before anything was done.
 func (s *org) badDay() (end func()) {
-	limit := standin.SecondaryLimit(http.StatusForbidden, 2*time.Second)
+	limit := api.SecondaryLimit(http.StatusForbidden, 2*time.Second)
 	return s.fails(
-		chance{0.01, unicorn}, chance{0.005, standin.Fault{Status: unicorn.Status, Body: unicorn.Body, Done: true}}, chance{0.005, limit},
-		chance{0.005, standin.Fault{Cut: 20}}, chance{0.005, standin.Fault{Cut: -1}},
+		chance{0.01, unicorn}, chance{0.005, api.Fault{Status: unicorn.Status, Body: unicorn.Body, Done: true}}, chance{0.005, limit},
+		chance{0.005, api.Fault{Cut: 20}}, chance{0.005, api.Fault{Cut: -1}},
 	)
 }
 
 // unicorn is GitHub's page for what took too long.
-var unicorn = standin.Fault{Status: http.StatusBadGateway, Header: http.Header{"Content-Type": {"text/html"}}, Body: "<html>Unicorn!</html>"}
+var unicorn = api.Fault{Status: http.StatusBadGateway, Header: http.Header{"Content-Type": {"text/html"}}, Body: "<html>Unicorn!</html>"}
 
 // chance is a fault of a part of all requests.
 type chance struct {
 	part  float64
-	fault standin.Fault
+	fault api.Fault
 }
 
 // fails makes requests fail by chance until end is called.

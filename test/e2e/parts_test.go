@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 )
 
 // TestOneBadPartHoldsItselfAlone: GitHub cannot list what one pull request of a stranger's fork changes. It is held and says so; all
@@ -24,7 +25,7 @@ func TestOneBadPartHoldsItselfAlone(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, rules(shutForYears))
 			w.push("main", "apps/old-rt/x")
-			mend := w.github.Fault(standin.Fault{
+			mend := w.github.Fault(api.Fault{
 				Path: "/repos/acme/fleet/pulls/1/files", Times: -1,
 				Status: c.code, Body: `{"message":"Sorry, this diff is unavailable.","documentation_url":"https://docs.github.com/rest"}`,
 			})
@@ -48,9 +49,9 @@ func TestOneGoneIsNotTheEnd(t *testing.T) {
 	w.start()
 	w.merged(w.open("before", "apps/a-rt/x"))
 	met := make(chan struct{})
-	w.github.Fault(standin.Fault{
+	w.github.Fault(api.Fault{
 		Path: "/graphql", Contains: `"owner":"acme"`, Met: func() { close(met) },
-		Errors: []standin.GraphQLError{{Type: "NOT_FOUND", Message: "Could not resolve to a Repository", Path: []string{"repository"}}},
+		Errors: []api.GraphQLError{{Type: "NOT_FOUND", Message: "Could not resolve to a Repository", Path: []string{"repository"}}},
 	})
 	n := w.open("after", "apps/b-rt/x")
 	<-met

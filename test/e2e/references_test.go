@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 )
 
 // What refers to a path decides, in the service: a cluster of two Flux Kustomizations over shared files, of which one is windowed by its name.
@@ -54,7 +55,7 @@ func object(name, value string) string {
 // newCluster makes a repository that Flux reads, with a window that is closed.
 func newCluster(t *testing.T) *world {
 	t.Helper()
-	w := newGitHub(t, standin.ServerOptions{Now: time.Now})
+	w := newGitHub(t, api.Options{Now: time.Now})
 	w.repo = w.create("acme", "fleet", map[string]string{
 		".github/sluice.yaml": strings.ReplaceAll(byReferences, "WINDOW", shutForYears),
 		"README.md":           "fleet\n",

@@ -15,6 +15,7 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 )
 
 // neighbour makes beta/other, another account's repository with the same rules, in an installation of its own.
@@ -149,7 +150,7 @@ func (p *process) signedPost(event, guid string, body []byte) *http.Request {
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("X-GitHub-Event", event)
 	req.Header.Set("X-GitHub-Delivery", guid)
-	req.Header.Set("X-Hub-Signature-256", standin.Signature(secret, body))
+	req.Header.Set("X-Hub-Signature-256", api.Signature(secret, body))
 	return req
 }
 

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 )
 
 // Strangers hold all that they can get of both listeners, and come again as soon as something is taken from them.
@@ -100,7 +101,7 @@ func TestStrangersWithSockets(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			// GitHub comes with a new connection each time, as any of its many machines does.
-			w := newWorldOf(t, asked(shutForYears, statusMode), standin.ServerOptions{Now: time.Now, WebhookTransport: &http.Transport{DisableKeepAlives: true}})
+			w := newWorldOf(t, asked(shutForYears, statusMode), api.Options{Now: time.Now, WebhookTransport: &http.Transport{DisableKeepAlives: true}})
 			p := w.serveLimited(c.descriptors, "SLUICE_RESYNC=1h")
 			_, sha, closed := w.greenFor()
 			for _, from := range c.from {

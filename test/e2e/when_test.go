@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 )
 
 // Section "When" of docs/traps.md: changes, clocks and closes at the wrong moment.
@@ -208,7 +209,7 @@ func TestWhatChangesUnheardBetweenLookAndWrite(t *testing.T) {
 			w.ready(n)
 			one.wait()
 			w.told()
-			w.github.Deliver(standin.Fate{Drop: true})
+			w.github.Deliver(api.Fate{Drop: true})
 			w.must(m.change(w, n))
 			one.letGo()
 			w.eventually("the success is taken back", func() bool { return strings.HasPrefix(w.statusOn(head, "sluice/main"), "pending") })
@@ -253,7 +254,7 @@ func TestWindowClosesBetweenLookAndWrite(t *testing.T) {
 				s.arm(one)
 			}
 			if c.fault {
-				w.github.Fault(standin.Fault{
+				w.github.Fault(api.Fault{
 					Method: http.MethodPut, Path: "/repos/{owner}/{repo}/pulls/{pull_number}/merge", Times: -1, Status: http.StatusMethodNotAllowed,
 					Body: `{"message":"Base branch was modified. Review and try the merge again."}`,
 				})

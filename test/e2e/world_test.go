@@ -26,6 +26,7 @@ import (
 
 	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 	"github.com/sluicegate/sluice/test/githubapi"
 )
 
@@ -91,7 +92,7 @@ func build(path string, flags ...string) (string, error) {
 // world is a stand-in GitHub with one repository, and the means to start the service against it.
 type world struct {
 	t      *testing.T
-	github *standin.Server
+	github *api.Server
 	repo   *standin.Repo
 	url    string
 	dir    string
@@ -133,11 +134,11 @@ func newWorld(t *testing.T, file string) *world {
 // newWorldAt makes that world with a clock of GitHub's own.
 func newWorldAt(t *testing.T, file string, now func() time.Time) *world {
 	t.Helper()
-	return newWorldOf(t, file, standin.ServerOptions{Now: now})
+	return newWorldOf(t, file, api.Options{Now: now})
 }
 
 // newWorldOf makes that world of another GitHub: what o leaves out is as the tests need it.
-func newWorldOf(t *testing.T, file string, o standin.ServerOptions) *world {
+func newWorldOf(t *testing.T, file string, o api.Options) *world {
 	t.Helper()
 	w := newGitHub(t, o)
 	files := map[string]string{"README.md": "fleet\n", "apps/a-rt/x": "0\n", "apps/a-rw/x": "0\n"}
@@ -150,7 +151,7 @@ func newWorldOf(t *testing.T, file string, o standin.ServerOptions) *world {
 
 // newGitHub makes a GitHub without repositories. Every request and answer is checked against GitHub's own descriptions, unless figures
 // are measured.
-func newGitHub(t *testing.T, o standin.ServerOptions) *world {
+func newGitHub(t *testing.T, o api.Options) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir()}
 	w.key = filepath.Join(w.dir, "app.pem")
@@ -161,7 +162,7 @@ func newGitHub(t *testing.T, o standin.ServerOptions) *world {
 	}
 	o.Dir, o.AppID, o.AppKey, o.WebhookSecret = filepath.Join(w.dir, "git"), app, &key.PublicKey, secret
 	var err error
-	if w.github, err = standin.NewServer(o); err != nil {
+	if w.github, err = api.New(o); err != nil {
 		t.Fatal(err)
 	}
 	handler := w.github.Handler()

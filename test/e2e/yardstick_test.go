@@ -15,7 +15,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v4"
 
-	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 )
 
 // minimal is the minimal program: a status for each notice, at once, over at most 64 connections. It acknowledges what it would lose if it
@@ -72,7 +72,7 @@ func (m minimal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		} `json:"pull_request"`
 	}
 	body, err := io.ReadAll(r.Body)
-	if err != nil || json.Unmarshal(body, &p) != nil || r.Header.Get("X-Hub-Signature-256") != standin.Signature(secret, body) {
+	if err != nil || json.Unmarshal(body, &p) != nil || r.Header.Get("X-Hub-Signature-256") != api.Signature(secret, body) {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}

@@ -3,7 +3,7 @@ package hour
 import (
 	"time"
 
-	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 )
 
 // What a repository may expect: t + L + q, of docs/adr/0022, section 8, from what the world is. Where the page's end says that what is built is
@@ -99,7 +99,7 @@ func (o *org) hourTakes(many float64, left int, at time.Duration) time.Duration 
 // the most. Until then each of its repositories has a row that tells, and nobody's first status is in time for less than a round of all of them: so nothing
 // happens before, or the bounds would have to count what the service has done of it.
 func (o *org) toldAtFirst() (longest time.Duration) {
-	limits := partOf(standin.GitHubLimits, o.part)
+	limits := partOf(api.GitHubLimits, o.part)
 	for owner := range o.owners {
 		all := 0
 		for _, m := range o.members {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/internal/race"
-	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 )
 
 // One repository of 100 pull requests with an event a second: looks come further apart, but the hour lasts, and an opening near its end
@@ -124,7 +124,7 @@ func TestASpentHourOfQueriesStopsNoPayment(t *testing.T) {
 		if _, green := w.open(); green != 0 {
 			t.Errorf("%d are green after the close", green)
 		}
-		if n := w.github.Limited()[standin.LimitMinute]; n > 0 {
+		if n := w.github.Limited()[api.LimitMinute]; n > 0 {
 			t.Errorf("%d requests were refused", n)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 )
@@ -356,7 +357,7 @@ func TestWhatCannotBeConfirmedKeepsNoOther(t *testing.T) {
 		r := w.repos[0]
 		w.github.SetMergeability(standin.AtOnce)
 		const route = "/repos/{owner}/{repo}/pulls/{pull_number}"
-		mend := w.github.Fault(standin.Fault{Method: http.MethodGet, Path: route, Times: -1, Latency: 20 * time.Second, Status: http.StatusBadGateway})
+		mend := w.github.Fault(api.Fault{Method: http.MethodGet, Path: route, Times: -1, Latency: 20 * time.Second, Status: http.StatusBadGateway})
 		r.HidePull(1)
 		w.proposeOne(r, "b-rw/1")
 		w.propose(r, 3)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 )
@@ -53,7 +54,7 @@ func retitle(every int) func(*org, *member, int) {
 
 // neverRead: GitHub reads all that it is asked, counts it, and its answer is lost.
 func neverRead(o *org, m *member) {
-	o.github.Fault(standin.Fault{
+	o.github.Fault(api.Fault{
 		Method: http.MethodPost, Path: "/" + graphQL, Contains: fmt.Sprintf(`"name":%q`, m.name), Times: -1, Status: http.StatusBadGateway, Done: true,
 	})
 }

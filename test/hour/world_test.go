@@ -29,6 +29,7 @@ import (
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/promoter"
 	"github.com/sluicegate/sluice/reconcile"
@@ -55,10 +56,10 @@ var keys = sync.OnceValues(func() (*rsa.PrivateKey, []byte) {
 // world is an organisation on a GitHub that keeps its limits, and the service.
 type world struct {
 	t      *testing.T
-	github *standin.Server
+	github *api.Server
 	repos  []*standin.Repo
 	start  time.Time
-	limits standin.Limits
+	limits api.Limits
 	loop   *reconcile.Loop
 	hook   http.Handler
 	forge  *forge.Forge
@@ -115,15 +116,15 @@ func inBubble(t *testing.T, o organisation, f func(w *world)) {
 func newWorld(t *testing.T, o organisation) *world {
 	w := &world{t: t, start: time.Now().UTC(), people: people{waits: map[string][]time.Time{}}, causes: map[string]int{}}
 	key, _ := keys()
-	w.limits = standin.GitHubLimits
+	w.limits = api.GitHubLimits
 	if o.free {
-		w.limits = standin.Limits{}
+		w.limits = api.Limits{}
 	}
 	if o.part > 0 {
 		w.limits, o.hour = partOf(w.limits, o.part), int(5000*o.part)
 	}
 	var err error
-	w.github, err = standin.NewServer(standin.ServerOptions{
+	w.github, err = api.New(api.Options{
 		Dir: t.TempDir(), Memory: true, AppID: app, AppKey: &key.PublicKey, WebhookURL: "http://sluice.invalid/webhook", WebhookSecret: secret,
 		WebhookTransport: transport(w.deliver), Limits: w.limits, RateLimit: o.hour,
 	})
@@ -143,9 +144,9 @@ func newWorld(t *testing.T, o organisation) *world {
 }
 
 // partOf is a part of what GitHub grants.
-func partOf(all standin.Limits, part float64) standin.Limits {
+func partOf(all api.Limits, part float64) api.Limits {
 	some := func(n int) int { return max(1, int(float64(n)*part)) }
-	return standin.Limits{
+	return api.Limits{
 		REST: some(all.REST), GraphQL: some(all.GraphQL), Concurrent: all.Concurrent, Content: some(all.Content), ContentHour: some(all.ContentHour),
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/sluicegate/sluice/internal/standin"
+	"github.com/sluicegate/sluice/internal/standin/api"
 	"github.com/sluicegate/sluice/internal/standin/site"
 )
 
@@ -28,7 +29,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := standin.NewServer(standin.ServerOptions{Dir: t.TempDir(), AppID: 1, AppKey: &key.PublicKey})
+	g, err := api.New(api.Options{Dir: t.TempDir(), AppID: 1, AppKey: &key.PublicKey})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,153 @@
+package api
+
+import (
+	"crypto/rand"
+	"errors"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v4"
+
+	"github.com/sluicegate/sluice/internal/standin"
+)
+
+// How long credentials last:
+// https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app
+const (
+	tokenLife = time.Hour
+	jwtLife   = 10 * time.Minute
+	jwtDrift  = time.Minute // GitHub is lenient by about this
+)
+
+// token is an installation's access token.
+type token struct {
+	installation int64
+	expires      time.Time
+}
+
+// caller is who asks.
+type caller struct {
+	actor standin.Actor
+	app   bool   // our App itself, by JSON web token
+	token *token // our App on one installation
+	id    int64  // of the installation
+}
+
+// errNoCredentials is the error for a request without any.
+var errNoCredentials = errors.New("no credentials")
+
+// who reads the credentials of a request.
+func (s *Server) who(r *http.Request) (caller, error) {
+	header := r.Header.Get("Authorization")
+	scheme, value, _ := strings.Cut(header, " ")
+	switch strings.ToLower(scheme) {
+	case "bearer", "token":
+		return s.byToken(strings.TrimSpace(value))
+	case "basic":
+		return s.byPassword(r)
+	case "":
+		return caller{}, errNoCredentials
+	}
+	return caller{}, standin.Refuse(http.StatusUnauthorized, msgBadCredentials)
+}
+
+// byPassword reads what git and curl send: a token as the password, or a person's login as the name. Nobody has to
+// prove who they are: the stand-in has no secrets to keep.
+func (s *Server) byPassword(r *http.Request) (caller, error) {
+	name, password, ok := r.BasicAuth()
+	if !ok {
+		return caller{}, standin.Refuse(http.StatusUnauthorized, msgBadCredentials)
+	}
+	if strings.HasPrefix(password, installationPrefix) || strings.HasPrefix(password, personPrefix) {
+		return s.byToken(password)
+	}
+	return s.byToken(personPrefix + name)
+}
+
+const (
+	installationPrefix = "ghs_"
+	personPrefix       = "person:"
+)
+
+func (s *Server) byToken(value string) (caller, error) {
+	if login, ok := strings.CutPrefix(value, personPrefix); ok && standin.ValidLogin(login) {
+		return caller{actor: standin.Person(login)}, nil
+	}
+	if strings.Count(value, ".") == 2 {
+		return s.byJWT(value)
+	}
+	s.mu.Lock()
+	t, ok := s.tokens[value]
+	s.mu.Unlock()
+	if !ok || !s.Now().Before(t.expires) {
+		return caller{}, standin.Refuse(http.StatusUnauthorized, msgBadCredentials)
+	}
+	i := s.Installation(t.installation)
+	if i == nil {
+		return caller{}, standin.Refuse(http.StatusUnauthorized, msgBadCredentials)
+	}
+	if !i.Suspended.IsZero() {
+		return caller{}, standin.Refuse(http.StatusForbidden, msgSuspended)
+	}
+	return caller{actor: s.Bot(), token: &t, id: t.installation}, nil
+}
+
+// byJWT verifies a JSON web token as GitHub documents it:
+// https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
+func (s *Server) byJWT(value string) (caller, error) {
+	var claims jwt.RegisteredClaims
+	parser := jwt.NewParser(jwt.WithValidMethods([]string{"RS256"}), jwt.WithoutClaimsValidation())
+	_, err := parser.ParseWithClaims(value, &claims, func(*jwt.Token) (any, error) { return s.opts.AppKey, nil })
+	now := s.Now()
+	switch {
+	case err != nil:
+		return caller{}, standin.Refuse(http.StatusUnauthorized, msgBadJWT)
+	case claims.ExpiresAt == nil || !now.Before(claims.ExpiresAt.Time):
+		return caller{}, standin.Refuse(http.StatusUnauthorized, msgJWTExpired)
+	case claims.ExpiresAt.After(now.Add(jwtLife + jwtDrift)):
+		return caller{}, standin.Refuse(http.StatusUnauthorized, msgJWTTooFar)
+	case claims.IssuedAt == nil || claims.IssuedAt.After(now.Add(jwtDrift)):
+		return caller{}, standin.Refuse(http.StatusUnauthorized, msgJWTIssued)
+	case claims.Issuer != strconv.FormatInt(s.opts.AppID, 10):
+		return caller{}, standin.Refuse(http.StatusUnauthorized, msgJWTIssuer)
+	}
+	return caller{actor: s.Bot(), app: true}, nil
+}
+
+// issue makes an installation token.
+func (s *Server) issue(i *standin.Installation) (string, token) {
+	t := token{installation: i.ID, expires: s.Now().Add(tokenLife)}
+	value := installationPrefix + rand.Text()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.tokens, func(_ string, old token) bool { return !s.Now().Before(old.expires) })
+	s.tokens[value] = t
+	return value, t
+}
+
+// RevokeTokens ends all installation tokens at once.
+func (s *Server) RevokeTokens() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.tokens)
+}
+
+// sees reports whether a caller can see a repository at all: what one cannot see does not exist, 404.
+func (s *Server) sees(c caller, r *standin.Repo) bool {
+	if c.token == nil {
+		return !c.app // persons see what is public, and everything is
+	}
+	i := s.Installation(c.id)
+	return i != nil && strings.EqualFold(i.Owner, r.Owner())
+}
+
+// mayWrite refuses a person who may not write: 403. The App may do all that sluice asks for: its installation has every permission.
+func mayWrite(c caller, r *standin.Repo) error {
+	if c.token != nil {
+		return nil
+	}
+	return r.MustWrite(c.actor)
+}

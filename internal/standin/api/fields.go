@@ -1,0 +1,255 @@
+package api
+
+import (
+	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/internal/standin"
+)
+
+// Types that share their fields.
+var (
+	actorFields = map[string]resolver{"login": of(func(a standin.Actor) any { return a.Login })} // without "[bot]", other than in REST
+	pageFields  = map[string]resolver{
+		"checkRunCount":      of(func(c *connection) any { return c.checks }),
+		"nodes":              of(func(c *connection) any { return c.nodes }),
+		"pageInfo":           of(func(c *connection) any { return c }),
+		"statusContextCount": of(func(c *connection) any { return c.statuses }),
+		"totalCount":         of(func(c *connection) any { return c.total }),
+	}
+)
+
+// fields resolve each field of the schema.
+var fields = map[string]map[string]resolver{
+	"App": {
+		"databaseId": of(func(a standin.Actor) any { return a.App }),
+		"slug":       of(func(a standin.Actor) any { return a.Login }),
+	},
+	"AutoMergeRequest": {"mergeMethod": of(func(a *standin.AutoMerge) any { return strings.ToUpper(string(a.Method)) })},
+	"Blob": {
+		"byteSize":    of(func(n *gitNode) any { return n.o.Size() }),
+		"isBinary":    try((*gitNode).binary),
+		"isTruncated": of(func(n *gitNode) any { return n.o.Size() > maxText }),
+		"oid":         of(func(n *gitNode) any { return n.o.SHA }),
+		"text":        try((*gitNode).text),
+	},
+	"Bot": actorFields,
+	"CheckRun": {
+		"checkSuite":  of(func(c *checkRun) any { return c }),
+		"completedAt": of(func(c *checkRun) any { return completedAt(c.Check) }),
+		"conclusion": of(func(c *checkRun) any {
+			if c.Status != "completed" {
+				return nil
+			}
+			return orNil(strings.ToUpper(c.Conclusion))
+		}),
+		"name":      of(func(c *checkRun) any { return c.Name }),
+		"startedAt": of(func(c *checkRun) any { return timeOrNil(c.At) }),
+		"status":    of(func(c *checkRun) any { return strings.ToUpper(c.Status) }),
+	},
+	"CheckSuite": {"app": of(func(c *checkRun) any { return c.App })},
+	"Commit": {
+		"associatedPullRequests": ask((*gitNode).associated),
+		"committedDate": try(func(n *gitNode) (any, error) {
+			return n.read(func(c *standin.Commit) any { return timeOrNil(c.Committer.When) })
+		}),
+		"file":              ask((*gitNode).file),
+		"history":           ask((*gitNode).history),
+		"messageHeadline":   try(func(n *gitNode) (any, error) { return n.read(func(c *standin.Commit) any { return headline(c) }) }),
+		"oid":               of(func(n *gitNode) any { return n.o.SHA }),
+		"parents":           ask((*gitNode).parents),
+		"status":            of(func(n *gitNode) any { return n.status() }),
+		"statusCheckRollup": of(func(n *gitNode) any { return n.rollup() }),
+	},
+	"CommitConnection":        pageFields,
+	"CommitHistoryConnection": pageFields,
+	"HeadRefForcePushedEvent": {"beforeCommit": of(func(n *gitNode) any { return n })},
+	"Label":                   {"name": of(func(name string) any { return name })},
+	"LabelConnection":         pageFields,
+	"Mutation":                {"updateRefs": ask((*view).updateRefs)},
+	"PageInfo": {
+		"endCursor":   of(func(c *connection) any { return c.end }),
+		"hasNextPage": of(func(c *connection) any { return c.more }),
+	},
+	"PullRequest":                      pullFields,
+	"PullRequestChangedFile":           fileFields,
+	"PullRequestChangedFileConnection": pageFields,
+	"PullRequestCommit":                {"commit": of(func(n *gitNode) any { return n })},
+	"PullRequestCommitConnection":      pageFields,
+	"PullRequestConnection":            pageFields,
+	"PullRequestReview": {
+		"author":                    of(func(v *review) any { return actorOrNil(v.By) }),
+		"authorCanPushToRepository": of((*review).mayPush),
+		"commit":                    of(func(v *review) any { return v.repo.commit(v.On) }),
+		"state":                     of(func(v *review) any { return v.State }),
+	},
+	"PullRequestReviewConnection":        pageFields,
+	"PullRequestTimelineItemsConnection": pageFields,
+	"Query": {
+		"rateLimit":  of(func(l *view) any { return l }),
+		"repository": ask((*view).repository),
+	},
+	"RateLimit": {"cost": of(func(l *view) any { return l.points() })},
+	"Ref": {
+		"name":          of(func(b *branchRef) any { return b.name }),
+		"refUpdateRule": of(func(b *branchRef) any { return b.updateRule() }),
+		"rules":         ask((*branchRef).rules),
+		"target":        try(func(b *branchRef) (any, error) { return b.repo.object(b.sha) }),
+	},
+	"RefConnection": pageFields,
+	"RefUpdateRule": {
+		"requiredApprovingReviewCount": of(func(r *standin.Rules) any { return r.Reviews }),
+		"requiredStatusCheckContexts":  of(func(r *standin.Rules) any { return contexts(r) }),
+		"requiresCodeOwnerReviews":     of(func(*standin.Rules) any { return false }),
+	},
+	"Repository": {
+		"databaseId":         of(func(r *repository) any { return r.id }),
+		"defaultBranchRef":   try(func(r *repository) (any, error) { return r.branch(standin.DefaultBranch) }),
+		"id":                 of(func(r *repository) any { return nodeID("Repository", r.id) }),
+		"isArchived":         of(func(*repository) any { return false }),
+		"isDisabled":         of(func(*repository) any { return false }),
+		"mergeCommitAllowed": of(func(*repository) any { return true }),
+		"object":             ask((*repository).find),
+		"pullRequest":        ask((*repository).pull),
+		"pullRequests":       ask((*repository).pulls),
+		"rebaseMergeAllowed": of(func(*repository) any { return true }),
+		"ref":                ask((*repository).ref),
+		"refs":               ask((*repository).refs),
+		"squashMergeAllowed": of(func(*repository) any { return true }),
+	},
+	"RepositoryRule": {
+		"parameters": of(func(n *ruleNode) any { return n.parameters() }),
+		"type":       of(func(n *ruleNode) any { return strings.ToUpper(n.rule.Type) }),
+	},
+	"RepositoryRuleConnection":       pageFields,
+	"RequiredStatusChecksParameters": {"requiredStatusChecks": of(func(n *ruleNode) any { return n.from.Checks })},
+	"Status": {
+		"context":  ask(func(s *commitStatus, a arguments) (any, error) { return s.of(a.text("name")), nil }),
+		"contexts": of(func(s *commitStatus) any { return s.list }),
+	},
+	"StatusCheckConfiguration": {"context": of(func(c standin.RequiredCheck) any { return c.Context })},
+	"StatusCheckRollup": {
+		"commit":   of(func(r *rollup) any { return r.on }),
+		"contexts": ask((*rollup).contexts),
+		"state":    of(func(r *rollup) any { return r.state }),
+	},
+	"StatusCheckRollupContextConnection": pageFields,
+	"StatusContext": {
+		"context":     of(func(s standin.Status) any { return s.Context }),
+		"createdAt":   of(func(s standin.Status) any { return timeOrNil(s.At) }),
+		"creator":     of(func(s standin.Status) any { return actorOrNil(s.By) }),
+		"description": of(func(s standin.Status) any { return orNil(s.Description) }),
+		"state":       of(func(s standin.Status) any { return strings.ToUpper(s.State) }),
+	},
+	"Tree": {"oid": of(func(n *gitNode) any { return n.o.SHA })},
+	"TreeEntry": {
+		"mode":   of((*entryNode).mode),
+		"object": try(func(n *entryNode) (any, error) { return n.repo.object(n.SHA) }),
+		"oid":    of(func(n *entryNode) any { return n.SHA }),
+		"type":   of(func(n *entryNode) any { return n.Kind }),
+	},
+	"UpdateParameters":  {"updateAllowsFetchAndMerge": of(func(*ruleNode) any { return false })},
+	"UpdateRefsPayload": {"clientMutationId": of(orNil)},
+	"User":              actorFields,
+}
+
+var pullFields = map[string]resolver{
+	"author":                   of(func(p *pullRequest) any { return actorOrNil(p.Author) }),
+	"autoMergeRequest":         of(func(p *pullRequest) any { return p.AutoMerge }),
+	"baseRef":                  try(func(p *pullRequest) (any, error) { return p.repo.branch(p.Base) }),
+	"baseRefName":              of(func(p *pullRequest) any { return p.Base }),
+	"changedFiles":             try((*pullRequest).changedFiles),
+	"commits":                  ask((*pullRequest).commits),
+	"createdAt":                of(func(p *pullRequest) any { return timeOrNil(p.CreatedAt) }),
+	"files":                    ask((*pullRequest).files),
+	"headRefName":              of(func(p *pullRequest) any { return p.Head }),
+	"headRefOid":               of(func(p *pullRequest) any { return p.HeadSHA }),
+	"headRepository":           of(func(p *pullRequest) any { return p.headRepository() }),
+	"isCrossRepository":        of(func(p *pullRequest) any { return !strings.EqualFold(p.HeadOwner, p.repo.r.Owner()) }),
+	"isDraft":                  of(func(p *pullRequest) any { return p.Draft }),
+	"labels":                   ask(func(p *pullRequest, a arguments) (any, error) { return cut("labels", a, p.Labels) }),
+	"latestOpinionatedReviews": ask((*pullRequest).opinions),
+	"mergeCommit":              of(func(p *pullRequest) any { return p.repo.commit(p.MergeSHA) }),
+	"mergeStateStatus":         try((*pullRequest).mergeState),
+	"mergeable":                try((*pullRequest).mergeable),
+	"merged":                   of(func(p *pullRequest) any { return p.Merged }),
+	"number":                   of(func(p *pullRequest) any { return p.Number }),
+	"reviewDecision":           of(func(p *pullRequest) any { return orNil(p.repo.r.ReviewDecision(p.Pull)) }),
+	"state":                    of(func(p *pullRequest) any { return stateOf(&p.Pull) }),
+	"statusCheckRollup":        of(func(p *pullRequest) any { return p.repo.commit(p.HeadSHA).rollup() }),
+	"timelineItems":            ask((*pullRequest).forcePushes),
+	"title":                    of(func(p *pullRequest) any { return p.Title }),
+	"updatedAt":                of(func(p *pullRequest) any { return timeOrNil(p.UpdatedAt) }),
+}
+
+// fileFields are what GraphQL tells of a changed file. It has no old name of a rename.
+var fileFields = map[string]resolver{
+	"changeType": of(func(f standin.FileChange) any { return patchStatus[f.Status] }),
+	"path":       of(func(f standin.FileChange) any { return f.Path }),
+}
+
+var patchStatus = map[string]string{
+	"added": "ADDED", "removed": "DELETED", "modified": "MODIFIED", "renamed": "RENAMED", "changed": "CHANGED",
+}
+
+// kindOf is the type of an object where the schema leaves that open.
+func kindOf(o any, declared string) string {
+	switch o := o.(type) {
+	case standin.Actor:
+		switch {
+		case declared != "Actor":
+		case o.App != 0:
+			return "Bot"
+		default:
+			return "User"
+		}
+	case *gitNode:
+		switch declared {
+		case "GitObject":
+			return map[string]string{"blob": "Blob", "commit": "Commit", "tree": "Tree"}[o.o.Kind]
+		case "PullRequestTimelineItems":
+			return "HeadRefForcePushedEvent"
+		}
+	case *checkRun:
+		if declared == "StatusCheckRollupContext" {
+			return "CheckRun"
+		}
+	case standin.Status:
+		return "StatusContext"
+	case *ruleNode:
+		if declared == "RuleParameters" {
+			return ruleParameters[o.rule.Type]
+		}
+	}
+	return declared
+}
+
+func actorOrNil(a standin.Actor) any {
+	if a.Login == "" {
+		return nil
+	}
+	return a
+}
+
+func orNil(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// timeOrNil is a time for JSON, or null.
+func timeOrNil(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// completedAt is when a run ended; nil if it did not.
+func completedAt(c standin.Check) any {
+	if c.Status != "completed" {
+		return nil
+	}
+	return timeOrNil(c.At)
+}

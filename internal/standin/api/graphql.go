@@ -1,0 +1,209 @@
+package api
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/parser"
+	"github.com/vektah/gqlparser/v2/validator"
+
+	"github.com/sluicegate/sluice/internal/standin"
+)
+
+//go:embed schema.graphql
+var schemaText string
+
+// graphqlServer serves the schema by the table of fields.go.
+type graphqlServer struct {
+	schema *ast.Schema
+	known  standin.Memo[string, document]
+}
+
+// document is the text of a query as it was read: it is never written to.
+type document struct {
+	*ast.QueryDocument
+	wrong gqlerror.List // by the schema, or it could not be read
+}
+
+// Bounds on queries; GitHub has its own, in nodes: https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api
+const (
+	maxTokens = 500_000
+	maxKnown  = 200 // documents that are kept
+	maxFirst  = 100
+)
+
+func (s *graphqlServer) parse() error {
+	schema, err := gqlparser.LoadSchema(&ast.Source{Name: "schema.graphql", Input: schemaText})
+	if err != nil {
+		return fmt.Errorf("parse GraphQL schema: %w", err)
+	}
+	s.schema, s.known.Max = schema, maxKnown
+	return nil
+}
+
+// document reads a query.
+func (s *graphqlServer) document(text string) document {
+	d, _ := s.known.Get(text, func() (document, error) {
+		doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: text}, maxTokens)
+		if err != nil {
+			return document{&ast.QueryDocument{}, gqlerror.List{gqlerror.WrapIfUnwrapped(err)}}, nil
+		}
+		return document{doc, validator.ValidateWithRules(s.schema, doc, nil)}, nil
+	})
+	return d
+}
+
+// serveGraphQL answers one query. Errors of a query come with 200, those of credentials and limits as in REST.
+func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
+	who, err := s.who(r)
+	if err == nil && who.app {
+		err = errNoCredentials
+	}
+	if err != nil {
+		s.fail(w, err)
+		return
+	}
+	var q struct {
+		Query         string         `json:"query"`
+		OperationName string         `json:"operationName"`
+		Variables     map[string]any `json:"variables"`
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil || json.Unmarshal(body, &q) != nil {
+		s.fail(w, standin.Refuse(http.StatusBadRequest, msgBadJSON))
+		return
+	}
+	doc := s.graphql.document(q.Query)
+	op := doc.Operations.ForName(q.OperationName)
+	c := costOf(doc.QueryDocument, op, q.Variables)
+	cost := price{hour: c.points(), minute: readPoints}
+	if op != nil && op.Operation == ast.Mutation {
+		cost.minute = writePoints * max(1, len(op.SelectionSet)) // of several GitHub says nothing
+	}
+	switch s.limits.charge(w.Header(), limitKey{who.id, "graphql"}, cost, s.Now()) {
+	case "":
+	case LimitHour: // with 200, other than in REST
+		e := GraphQLError{Type: "RATE_LIMITED", Message: fmt.Sprintf(msgPrimaryLimit, who.id)}
+		answer{status: http.StatusOK, body: object{"errors": []GraphQLError{e}}}.write(w)
+		return
+	default:
+		s.tooMany(w)
+		return
+	}
+	if c.nodes > maxNodes {
+		e := GraphQLError{Type: "MAX_NODE_LIMIT_EXCEEDED", Message: fmt.Sprintf(msgManyNodes, thousands(c.nodes), thousands(maxNodes))}
+		answer{status: http.StatusOK, body: object{"errors": []GraphQLError{e}}}.write(w)
+		return
+	}
+	data, errs := s.graphql.execute(newView(s, who, c), doc, op, q.Variables)
+	out := object{}
+	if data != nil {
+		out["data"] = json.RawMessage(data)
+	}
+	if len(errs) > 0 {
+		out["errors"] = errs
+	}
+	answer{status: http.StatusOK, body: out}.write(w)
+}
+
+// execute answers an operation; without data if it does not fit the schema.
+func (s *graphqlServer) execute(l *view, doc document, op *ast.OperationDefinition, variables map[string]any) (data []byte, errs []object) {
+	for _, e := range doc.wrong {
+		errs = append(errs, object{"message": e.Message, "locations": e.Locations})
+	}
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	if op == nil {
+		return nil, []object{{"message": "An operation name is required"}}
+	}
+	vars, err := validator.VariableValues(s.schema, op, variables)
+	if err != nil {
+		return nil, []object{{"message": err.Error()}}
+	}
+	root := s.schema.Query
+	if op.Operation == ast.Mutation {
+		root = s.schema.Mutation
+	}
+	x := &execution{schema: s.schema, vars: vars, selected: map[selectionKey][]*ast.Field{}}
+	if !x.object(l, root.Name, op.SelectionSet, nil) {
+		x.out.WriteString("null")
+	}
+	return x.out.Bytes(), x.errs
+}
+
+func (e GraphQLError) Error() string { return e.Message }
+
+func unresolved(format string, args ...any) error {
+	return GraphQLError{Type: "NOT_FOUND", Message: fmt.Sprintf("Could not resolve "+format, args...)}
+}
+
+// connection is any of GraphQL's connections.
+type connection struct {
+	nodes            []any
+	end              any // the last one's cursor; nil of none
+	more             bool
+	total            int
+	checks, statuses int // of a rollup's contexts
+}
+
+// cut gives the asked part of a list. A cursor is a node's place in the list, so that lists that only grow can be paged
+// while they do.
+func cut[T any](name string, a arguments, list []T) (*connection, error) {
+	n, last, err := size(name, a)
+	if err != nil {
+		return nil, err
+	}
+	from, to := 0, len(list)
+	if after := a.text("after"); after != "" {
+		from = min(to, place(after)+1)
+	}
+	if last {
+		from = max(from, to-n)
+	}
+	to = min(to, from+n)
+	c := &connection{nodes: make([]any, 0, to-from), more: to < len(list), total: len(list)}
+	for _, one := range list[from:to] {
+		c.nodes = append(c.nodes, one)
+	}
+	if to > from {
+		c.end = strconv.Itoa(to - 1)
+	}
+	return c, nil
+}
+
+// place is where a cursor is; -1 of none.
+func place(cursor string) int {
+	if n, err := strconv.Atoi(cursor); err == nil {
+		return max(n, -1)
+	}
+	return -1
+}
+
+// size is how many nodes are asked for; GitHub demands it, 100 at most.
+func size(name string, a arguments) (n int, last bool, err error) {
+	n, first := a.number("first")
+	if !first {
+		n, last = a.number("last")
+	}
+	if !first && !last {
+		return 0, false, GraphQLError{
+			Type:    "MISSING_PAGINATION_BOUNDARIES",
+			Message: fmt.Sprintf("You must provide a `first` or `last` value to properly paginate the `%s` connection.", name),
+		}
+	}
+	if n < 0 || n > maxFirst {
+		return 0, false, GraphQLError{
+			Type:    "EXCESSIVE_PAGINATION",
+			Message: fmt.Sprintf("Requesting %d records on the `%s` connection exceeds the `%s` limit of %d records.", n, name, map[bool]string{true: "first", false: "last"}[first], maxFirst),
+		}
+	}
+	return n, last, nil
+}

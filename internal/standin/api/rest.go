@@ -1,0 +1,375 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing/iotest"
+	"time"
+
+	"github.com/sluicegate/sluice/internal/standin"
+)
+
+const (
+	contentType = "application/json; charset=utf-8"
+	docsURL     = "https://docs.github.com/rest"
+	maxBody     = 32 << 20 // of a request; GitHub's own largest is a file of 25 MB
+)
+
+// Pages of lists: https://docs.github.com/en/rest/using-the-rest-api/using-pagination-in-the-rest-api
+const (
+	defaultPerPage = 30
+	maxPerPage     = 100
+)
+
+// object is a JSON object.
+type object = map[string]any
+
+// call is one request of REST on its way through a route.
+type call struct {
+	s    *Server
+	r    *http.Request
+	body []byte
+	who  caller
+}
+
+// answer is a route's answer: a body for JSON, and the Link header.
+type answer struct {
+	status int
+	body   any
+	link   string
+}
+
+func ok(body any) (answer, error) { return answer{status: http.StatusOK, body: body}, nil }
+
+// endpoint is a function of the API, repoEndpoint one of a repository that the caller sees.
+type (
+	endpoint     func(c *call) (answer, error)
+	repoEndpoint func(c *call, r *standin.Repo) (answer, error)
+)
+
+// endpoints are all of REST, by patterns of http.ServeMux.
+func (s *Server) endpoints() map[string]endpoint {
+	return map[string]endpoint{
+		"GET /app":                       asApp(s.getApp),
+		"GET /app/installations":         asApp(s.listInstallations),
+		"GET /apps/{app_slug}":           s.getAppBySlug,
+		"GET /installation/repositories": s.listInstalled,
+		"POST /app/installations/{installation_id}/access_tokens":     asApp(s.createToken),
+		"GET /repos/{owner}/{repo}/installation":                      asApp(s.repoInstallation),
+		"GET /repos/{owner}/{repo}/branches/{branch...}":              inRepo(getBranch),
+		"GET /repos/{owner}/{repo}/commits/{ref}/statuses":            inRepo(listStatuses),
+		"GET /repos/{owner}/{repo}/compare/{basehead...}":             inRepo(compare),
+		"GET /repos/{owner}/{repo}/git/ref/{ref...}":                  inRepo(getRef),
+		"DELETE /repos/{owner}/{repo}/git/refs/{ref...}":              inRepo(writing(deleteRef)),
+		"GET /repos/{owner}/{repo}/git/trees/{tree_sha}":              inRepo(getTree),
+		"GET /repos/{owner}/{repo}/pulls":                             inRepo(listPulls),
+		"POST /repos/{owner}/{repo}/pulls":                            inRepo(createPull),
+		"GET /repos/{owner}/{repo}/pulls/{pull_number}":               inRepo(getPull),
+		"GET /repos/{owner}/{repo}/pulls/{pull_number}/commits":       inRepo(listPullCommits),
+		"GET /repos/{owner}/{repo}/pulls/{pull_number}/files":         inRepo(listFiles),
+		"PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge":         inRepo(writing(putMerge)),
+		"PUT /repos/{owner}/{repo}/pulls/{pull_number}/update-branch": inRepo(putUpdateBranch),
+		"GET /repos/{owner}/{repo}/rules/branches/{branch...}":        inRepo(listRules),
+		"GET /repos/{owner}/{repo}/rulesets/{ruleset_id}":             inRepo(getRuleset),
+		"POST /repos/{owner}/{repo}/statuses/{sha}":                   inRepo(writing(createStatus)),
+	}
+}
+
+// routes builds the handler of everything that the stand-in serves.
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	for pattern, serve := range s.endpoints() {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, serve) })
+	}
+	mux.HandleFunc("POST /graphql", s.serveGraphQL)
+	outer := http.NewServeMux()
+	outer.HandleFunc("GET /{owner}/{repo}/info/refs", func(w http.ResponseWriter, r *http.Request) {
+		s.serveGit(w, r, r.URL.Query().Get("service"), advertise)
+	})
+	for _, service := range []string{"git-upload-pack", "git-receive-pack"} {
+		outer.HandleFunc("POST /{owner}/{repo}/"+service, func(w http.ResponseWriter, r *http.Request) { s.serveGit(w, r, service, exchange) })
+	}
+	outer.Handle("/", &api{s, mux})
+	return outer
+}
+
+// api stands before all routes: it logs, delays and harms.
+type api struct {
+	s   *Server
+	mux *http.ServeMux
+}
+
+func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		a.s.fail(w, standin.Refuse(http.StatusRequestEntityTooLarge, msgTooLarge))
+		return
+	}
+	r = r.Clone(r.Context())
+	r.URL.Path, r.URL.RawPath = trimAPI(r.URL.Path), trimAPI(r.URL.RawPath)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	_, pattern := a.mux.Handler(r)
+	name := routeName(pattern)
+	rec := &recorder{ResponseWriter: w}
+	entry := Request{At: a.s.Now(), Method: r.Method, Route: name, Path: r.URL.Path, Query: queryText(name, body)}
+	defer func() {
+		entry.Status = rec.status
+		a.s.log.add(entry)
+	}()
+	rec.Header()["Date"] = []string{a.s.Now().Format(http.TimeFormat)}
+	rec.Header().Set("X-GitHub-Request-Id", strings.ToUpper(newGUID()[:18]))
+	a.serve(rec, r, name, body)
+}
+
+func (a *api) serve(w *recorder, r *http.Request, name string, body []byte) {
+	leave, ok := a.s.limits.enter(r.Header.Get("Authorization"))
+	if !ok {
+		a.s.tooMany(w)
+		return
+	}
+	defer leave()
+	f, harmed := a.s.faults.next(r, name, body)
+	if harmed && f.Met != nil {
+		f.Met()
+	}
+	if wait := time.Duration(a.s.latency.Load()) + f.Latency; wait > 0 && !sleep(r.Context(), wait) {
+		panic(http.ErrAbortHandler) // the client has gone
+	}
+	if name == "" {
+		a.s.fail(w, notFound())
+		return
+	}
+	if harmed && f.harm(w, r, a.mux) {
+		return
+	}
+	if harmed && f.Cut < 0 {
+		panic(http.ErrAbortHandler) // net/http's way to break off
+	}
+	if harmed && f.Cut > 0 {
+		w.ResponseWriter = &cutter{ResponseWriter: w.ResponseWriter, left: f.Cut}
+	}
+	a.mux.ServeHTTP(w, r)
+}
+
+// recorder records the status of an answer.
+type recorder struct {
+	http.ResponseWriter
+	status int
+}
+
+func (r *recorder) WriteHeader(status int) {
+	r.status = status
+	r.ResponseWriter.WriteHeader(status)
+}
+
+// routeName is a pattern in OpenAPI's spelling, without the method; "" for no route.
+func routeName(pattern string) string {
+	_, name, _ := strings.Cut(pattern, " ")
+	return strings.ReplaceAll(name, "...}", "}")
+}
+
+func queryText(name string, body []byte) string {
+	var q struct {
+		Query string `json:"query"`
+	}
+	if name != "/graphql" || json.Unmarshal(body, &q) != nil {
+		return ""
+	}
+	return q.Query
+}
+
+// serve runs one endpoint of REST.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, serve endpoint) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		s.fail(w, err)
+		return
+	}
+	c := &call{s: s, r: r, body: body}
+	if c.who, err = s.who(r); err != nil { // GitHub serves some of this to anybody; nothing of sluice should rely on it
+		s.fail(w, err)
+		return
+	}
+	if c.who.token != nil {
+		switch s.limits.charge(w.Header(), limitKey{c.who.id, "core"}, priceOf(r), s.Now()) {
+		case "":
+		case LimitHour:
+			s.fail(w, standin.Refuse(http.StatusForbidden, msgPrimaryLimit, c.who.id))
+			return
+		default:
+			s.tooMany(w)
+			return
+		}
+	}
+	a, err := serve(c)
+	if err != nil {
+		s.fail(w, err)
+		return
+	}
+	a.write(w)
+}
+
+func (a answer) write(w http.ResponseWriter) {
+	if a.link != "" {
+		w.Header().Set("Link", a.link)
+	}
+	if a.status == http.StatusNoContent {
+		w.WriteHeader(a.status)
+		return
+	}
+	body, err := json.Marshal(a.body)
+	if err != nil { // maps of plain values: cannot happen
+		a.status, body = http.StatusInternalServerError, []byte(message(err.Error()))
+	}
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(a.status)
+	_, _ = w.Write(body) // fails only if the client went away
+}
+
+func notFound() *standin.Refusal { return standin.Refuse(http.StatusNotFound, msgNotFound) }
+
+// refusal is the answer to an error: GitHub's refusals as they are, what is not there is 404, no credentials 401, anything else 500.
+func (s *Server) refusal(err error) *standin.Refusal {
+	var no *standin.Refusal
+	switch {
+	case errors.As(err, &no):
+		return no
+	case errors.Is(err, standin.ErrNotFound):
+		return notFound()
+	case errors.Is(err, errNoCredentials):
+		return standin.Refuse(http.StatusUnauthorized, msgAuthRequired)
+	}
+	return standin.Refuse(http.StatusInternalServerError, "%v", err)
+}
+
+// fail answers with an error.
+func (s *Server) fail(w http.ResponseWriter, err error) {
+	no := s.refusal(err)
+	body := object{"message": no.Message, "documentation_url": docsURL, "status": strconv.Itoa(no.Status)}
+	if no.Errors != nil {
+		body["errors"] = no.Errors
+	}
+	answer{status: no.Status, body: body}.write(w)
+}
+
+// read decodes the request's JSON; an empty body is an empty object.
+func (c *call) read(into any) error {
+	if len(bytes.TrimSpace(c.body)) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(c.body, into); err != nil {
+		return standin.Refuse(http.StatusBadRequest, msgBadJSON)
+	}
+	return nil
+}
+
+// page cuts a list to the page that was asked for, and gives the Link header for it.
+func page[T any](c *call, list []T) (some []T, link string) {
+	q := c.r.URL.Query()
+	per, n := intOf(q.Get("per_page")), max(1, intOf(q.Get("page")))
+	if per < 1 {
+		per = defaultPerPage
+	}
+	per = min(per, maxPerPage)
+	from := min(len(list), min(len(list), n-1)*per) // whatever number was asked for
+	to := min(len(list), from+per)
+	if to < len(list) {
+		q.Set("page", strconv.Itoa(n+1))
+		link = "<" + c.s.api() + c.r.URL.EscapedPath() + "?" + q.Encode() + `>; rel="next"`
+	}
+	return list[from:to], link
+}
+
+// listed answers with the page of a list that was asked for, each as show has it.
+func listed[T any](c *call, list []T, show func(T) object) (answer, error) {
+	some, link := page(c, list)
+	return answer{status: http.StatusOK, body: objects(some, show), link: link}, nil
+}
+
+// objects are what JSON has of a list; never null.
+func objects[T any](list []T, show func(T) object) []object {
+	out := make([]object, len(list))
+	for i, one := range list {
+		out[i] = show(one)
+	}
+	return out
+}
+
+// intOf is the number that a text holds; 0 if it holds none, which is nobody's number.
+func intOf(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// inRepo finds the repository, if the caller sees it.
+func inRepo(serve repoEndpoint) endpoint {
+	return func(c *call) (answer, error) {
+		r := c.s.Repo(c.r.PathValue("owner"), c.r.PathValue("repo"))
+		if r == nil || !c.s.sees(c.who, r) {
+			return answer{}, notFound()
+		}
+		return serve(c, r)
+	}
+}
+
+// writing runs serve for those who may write.
+func writing(serve repoEndpoint) repoEndpoint {
+	return func(c *call, r *standin.Repo) (answer, error) {
+		if err := mayWrite(c.who, r); err != nil {
+			return answer{}, err
+		}
+		return serve(c, r)
+	}
+}
+
+// Transport carries requests to the stand-in without a network, for tests that must not open sockets.
+func (s *Server) Transport() http.RoundTripper { return inMemory{s.handler} }
+
+type inMemory struct{ h http.Handler }
+
+func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body == nil {
+		r = r.Clone(r.Context())
+		r.Body = http.NoBody
+	}
+	rec := httptest.NewRecorder()
+	began, broken := m.serve(rec, r)
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	if broken && !began {
+		return nil, io.ErrUnexpectedEOF
+	}
+	answer := rec.Result()
+	answer.Request, answer.ContentLength = r, -1
+	if broken {
+		answer.Body = io.NopCloser(io.MultiReader(answer.Body, iotest.ErrReader(io.ErrUnexpectedEOF)))
+	}
+	return answer, nil
+}
+
+// serve runs the handler: whether it began to answer, and whether it broke off.
+func (m inMemory) serve(rec *httptest.ResponseRecorder, r *http.Request) (began, broken bool) {
+	w := &recorder{ResponseWriter: rec}
+	defer func() {
+		began = w.status != 0
+		if v := recover(); v != nil {
+			if v != http.ErrAbortHandler { //nolint:errorlint // a panic's value, compared as net/http does
+				panic(v)
+			}
+			broken = true
+		}
+	}()
+	m.h.ServeHTTP(w, r)
+	return false, false
+}

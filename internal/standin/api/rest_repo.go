@@ -1,0 +1,153 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/sluicegate/sluice/internal/standin"
+)
+
+// listRules is what binds a branch by rulesets; branch protection of old is not in it.
+// https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
+func listRules(c *call, r *standin.Repo) (answer, error) {
+	var list []object
+	for _, rules := range r.RulesOf(c.r.PathValue("branch"), standin.Actor{}) {
+		if rules.Classic {
+			continue
+		}
+		for _, rule := range spelled(rules) {
+			o := ruleJSON(rule)
+			o["ruleset_source_type"], o["ruleset_source"], o["ruleset_id"] = "Repository", r.String(), rules.ID
+			list = append(list, o)
+		}
+	}
+	return listed(c, list, func(o object) object { return o })
+}
+
+// getRuleset is one ruleset, as its repository shows it to whoever asks: who else may bypass it is for those who may edit it.
+// https://docs.github.com/en/rest/repos/rules#get-a-repository-ruleset
+func getRuleset(c *call, r *standin.Repo) (answer, error) {
+	for _, rules := range r.Rules() {
+		if fmt.Sprint(rules.ID) != c.r.PathValue("ruleset_id") || rules.Classic {
+			continue
+		}
+		bypass := "never"
+		switch {
+		case !rules.Bypasses(c.who.actor):
+		case rules.PullsOnly:
+			bypass = "pull_requests_only"
+		default:
+			bypass = "always"
+		}
+		return ok(object{
+			"id": rules.ID, "name": rules.Pattern, "target": "branch", "source_type": "Repository", "source": r.String(), "enforcement": "active",
+			"conditions":              object{"ref_name": object{"include": []string{"refs/heads/" + rules.Pattern}, "exclude": []string{}}},
+			"current_user_can_bypass": bypass, "rules": objects(spelled(rules), ruleJSON),
+		})
+	}
+	return answer{}, standin.ErrNotFound
+}
+
+func ruleJSON(rule standin.Rule) object {
+	o := object{"type": rule.Type}
+	if rule.Parameters != nil {
+		o["parameters"] = rule.Parameters
+	}
+	return o
+}
+
+// spelled spells the rules as the rules API does, those first that the stand-in enforces.
+func spelled(rules standin.Rules) []standin.Rule {
+	var list []standin.Rule
+	if rules.Restrict {
+		list = append(list, standin.Rule{Type: "update", Parameters: object{"update_allows_fetch_and_merge": false}})
+	}
+	if rules.NoCreate {
+		list = append(list, standin.Rule{Type: "creation"})
+	}
+	if rules.NoForce {
+		list = append(list, standin.Rule{Type: "non_fast_forward"})
+	}
+	if rules.NoDelete {
+		list = append(list, standin.Rule{Type: "deletion"})
+	}
+	if rules.Reviews > 0 {
+		list = append(list, standin.Rule{Type: "pull_request", Parameters: object{
+			"required_approving_review_count": rules.Reviews, "dismiss_stale_reviews_on_push": false, "require_code_owner_review": false,
+			"require_last_push_approval": false, "required_review_thread_resolution": false,
+			"allowed_merge_methods": []string{"merge", "squash", "rebase"},
+		}})
+	}
+	if rules.Queue {
+		strategy := "ALLGREEN"
+		if rules.HeadGreen {
+			strategy = "HEADGREEN"
+		}
+		list = append(list, standin.Rule{Type: "merge_queue", Parameters: object{
+			"check_response_timeout_minutes": 60, "grouping_strategy": strategy, "max_entries_to_build": 5, "max_entries_to_merge": 5,
+			"merge_method": "MERGE", "min_entries_to_merge": 1, "min_entries_to_merge_wait_minutes": 5,
+		}})
+	}
+	if len(rules.Checks) > 0 || rules.Strict {
+		checks := []object{}
+		for _, c := range rules.Checks {
+			o := object{"context": c.Context}
+			if c.App != 0 {
+				o["integration_id"] = c.App
+			}
+			checks = append(checks, o)
+		}
+		list = append(list, standin.Rule{Type: "required_status_checks", Parameters: object{
+			"required_status_checks": checks, "strict_required_status_checks_policy": rules.Strict, "do_not_enforce_on_create": false,
+		}})
+	}
+	return append(list, rules.Other...)
+}
+
+func getBranch(c *call, r *standin.Repo) (answer, error) {
+	branch := c.r.PathValue("branch")
+	tip, err := r.Git().Tip("refs/heads/" + branch)
+	if err != nil {
+		return answer{}, err
+	}
+	if tip == "" {
+		return answer{}, standin.Refuse(http.StatusNotFound, msgNoBranch)
+	}
+	head, err := r.Git().Commit(tip)
+	if err != nil {
+		return answer{}, err
+	}
+	protection, protected := protectionJSON(r, branch)
+	return ok(object{
+		"name": branch, "commit": commitJSON(head), "protected": protected, "protection": protection,
+	})
+}
+
+// protectionJSON is the branch protection of old as GET branches/{branch} gives it to everybody who may read.
+func protectionJSON(r *standin.Repo, branch string) (o object, protected bool) {
+	names, checks := []string{}, []object{}
+	classic := false
+	for _, rules := range r.RulesOf(branch, standin.Actor{}) {
+		protected = true
+		if !rules.Classic {
+			continue
+		}
+		classic = true
+		names = append(names, contexts(&rules)...)
+		for _, c := range rules.Checks {
+			check := object{"context": c.Context, "app_id": nil}
+			if c.App != 0 {
+				check["app_id"] = c.App
+			}
+			checks = append(checks, check)
+		}
+	}
+	level := "off"
+	if len(checks) > 0 {
+		level = "non_admins"
+	}
+	return object{
+		"enabled":                classic,
+		"required_status_checks": object{"enforcement_level": level, "contexts": names, "checks": checks},
+	}, protected
+}

@@ -1,0 +1,84 @@
+package api
+
+import (
+	"cmp"
+	"crypto/rsa"
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluicegate/sluice/internal/standin"
+)
+
+// ServerOptions are what a stand-in is made of. Dir, AppID and AppKey are needed; the rest has defaults.
+type Options struct {
+	Dir              string            // bare repositories live here; the caller removes it after Close
+	AppID            int64             // the one App that the stand-in knows by key
+	AppKey           *rsa.PublicKey    // verifies the App's JSON web tokens
+	WebhookURL       string            // where the App hears of events; see SetWebhookURL
+	WebhookSecret    string            // signs deliveries
+	WebhookTransport http.RoundTripper // carries deliveries; default http.DefaultTransport
+	RateLimit        int               // requests (points for GraphQL) an hour for each installation; default 5000
+	Hour             time.Duration     // how long such an hour lasts; default time.Hour
+	Limits           Limits            // beside that; none by default, GitHubLimits are those of github.com
+	Memory           bool              // repositories are kept in memory and no git is run: cheap, but nobody can clone
+	Now              func() time.Time  // default time.Now
+}
+
+// defaultRateLimit is what an installation gets on github.com.
+const defaultRateLimit = 5000
+
+// Server is a stand-in for one GitHub with one App: its state, and what speaks for it. It is safe for concurrent use.
+type Server struct {
+	*standin.GitHub
+	opts    Options
+	handler http.Handler
+	hooks   *hook
+	faults  faults
+	log     requestLog
+	graphql graphqlServer
+	limits  limits
+	latency atomic.Int64 // of every request, a time.Duration
+
+	mu     sync.Mutex
+	tokens map[string]token
+}
+
+// NewServer starts a stand-in without repositories.
+func New(opts Options) (*Server, error) {
+	if opts.Dir == "" || opts.AppID == 0 || opts.AppKey == nil {
+		return nil, errors.New("stand-in needs Dir, AppID and AppKey")
+	}
+	opts.RateLimit, opts.Hour = cmp.Or(opts.RateLimit, defaultRateLimit), cmp.Or(opts.Hour, time.Hour)
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.WebhookTransport == nil {
+		opts.WebhookTransport = http.DefaultTransport
+	}
+	s := &Server{opts: opts, tokens: map[string]token{}}
+	s.hooks = newHook(s)
+	s.limits = limits{perHour: opts.RateLimit, hour: opts.Hour, used: map[limitKey]*usage{}, all: map[limitKey]int{}, flying: map[string]int{}}
+	s.SetLimits(opts.Limits)
+	if err := s.graphql.parse(); err != nil {
+		return nil, err
+	}
+	s.handler = s.routes()
+	var err error
+	s.GitHub, err = standin.New(standin.Options{Dir: opts.Dir, AppID: opts.AppID, Memory: opts.Memory, Now: opts.Now, Notify: s.notify})
+	return s, err
+}
+
+// Close stops deliveries. What ServerOptions.Dir holds stays.
+func (s *Server) Close() {
+	s.hooks.quit()
+	s.GitHub.Close()
+}
+
+// Handler serves REST under / and /api/v3/, GraphQL under /graphql and /api/graphql, and git under /OWNER/NAME.git.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// api is the root of REST links.
+func (s *Server) api() string { return s.URL() + "/api/v3" }
