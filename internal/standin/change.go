@@ -2,7 +2,6 @@ package standin
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,12 +25,6 @@ type Change struct {
 
 // apply makes a commit of a change on top of parent, "" for none.
 func (d *Git) apply(c Change, parent string, at time.Time) (string, error) {
-	if parent != "" && !fullSHA.MatchString(parent) {
-		return "", fmt.Errorf("%q: %w", parent, ErrNotFound)
-	}
-	if err := c.valid(); err != nil {
-		return "", err
-	}
 	all := map[string]leaf{}
 	if parent != "" {
 		var err error
@@ -52,27 +45,6 @@ func (d *Git) apply(c Change, parent string, at time.Time) (string, error) {
 		next.Parents = []string{parent}
 	}
 	return d.write(next)
-}
-
-var errPath = errors.New("not a path of a repository")
-
-// valid refuses what no repository can hold.
-func (c Change) valid() error {
-	paths := slices.Concat(c.Delete, slices.Collect(maps.Keys(c.Write)), slices.Collect(maps.Keys(c.Link)), slices.Collect(maps.Keys(c.Module)))
-	for old, now := range c.Move {
-		paths = append(paths, old, now)
-	}
-	for _, path := range paths {
-		if !validPath(path) {
-			return fmt.Errorf("change %q: %w", path, errPath)
-		}
-	}
-	for path, sha := range c.Module {
-		if !fullSHA.MatchString(sha) {
-			return fmt.Errorf("submodule %q at %q: %w", path, sha, errPath)
-		}
-	}
-	return nil
 }
 
 // edit makes a change to the files of a tree: moves first, then what is deleted, then what is written.
@@ -124,18 +96,6 @@ func graft(all map[string]leaf, path string, l leaf) {
 		delete(all, dir)
 	}
 	all[path] = l
-}
-
-func validPath(path string) bool {
-	if path == "" || strings.ContainsRune(path, 0) {
-		return false
-	}
-	for part := range strings.SplitSeq(path, "/") {
-		if part == "" || part == "." || part == ".." || strings.EqualFold(part, ".git") {
-			return false
-		}
-	}
-	return true
 }
 
 // mailOf is the address that GitHub gives to accounts that hide theirs.

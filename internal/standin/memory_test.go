@@ -91,7 +91,7 @@ func TestMemoryAgainstGit(t *testing.T) {
 		list, err := d.Branches()
 		return fmt.Sprint(list), err
 	})
-	for _, name := range []string{"refs/heads/b1", "b1", "refs/heads/b1^{tree}", "b1:a", "b1:none", "refs/heads/b1^{blob}", "none"} {
+	for _, name := range []string{commits[1], commits[1] + "^{tree}", commits[1] + ":a", commits[1] + ":none", "none"} {
 		same(name, func(d *Git) (string, error) {
 			o, err := d.Find(name)
 			return fmt.Sprint(o.SHA, o.Kind), err

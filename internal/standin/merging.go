@@ -14,7 +14,6 @@ type MergeOrder struct {
 	By     Actor
 	Method Method
 	SHA    string // the head that is meant; "" for whatever it is
-	App    bool   // the caller is an App, which has no right to workflows
 }
 
 // Merge merges a pull request or refuses as PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge does.
@@ -90,10 +89,7 @@ func (r *Repo) refuseMerge(p *Pull, tip string, o MergeOrder) error {
 	} else if m.conflict {
 		return Refuse(http.StatusMethodNotAllowed, msgNotMergeable)
 	}
-	if err := r.refuseByRules(p, tip, o.By); err != nil {
-		return err
-	}
-	return r.refuseWorkflows(p, tip, o)
+	return r.refuseByRules(p, tip, o.By)
 }
 
 // refuseByRules applies a base's rules to a merge: 405 with the rule's words, 409 for a head behind a strict base.
@@ -175,26 +171,6 @@ func (p *Pull) Opinions() []Review {
 		list = append(list, v)
 	}
 	return list
-}
-
-const workflowsDir = ".github/workflows/"
-
-// refuseWorkflows keeps an App without the right from merging what changes workflows:
-// Mergifyio/mergify#2507, getmydia/mydia#634.
-func (r *Repo) refuseWorkflows(p *Pull, tip string, o MergeOrder) error {
-	if !o.App {
-		return nil
-	}
-	files, err := r.Changes(tip, p.HeadSHA)
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		if strings.HasPrefix(f.Path, workflowsDir) || strings.HasPrefix(f.Old, workflowsDir) {
-			return Refuse(http.StatusForbidden, msgWorkflow, f.Path)
-		}
-	}
-	return nil
 }
 
 // UpdateBranch merges the base into the head, as PUT /repos/{owner}/{repo}/pulls/{pull_number}/update-branch does.

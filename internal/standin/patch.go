@@ -29,9 +29,6 @@ func (r *Repo) Patch(base, head string, most int) (text string, more bool, err e
 
 // print runs git for the first bytes of its output; it is stopped after them.
 func (d *Git) print(most int, args ...string) (text string, more bool, err error) {
-	if d.memory != nil {
-		return "", false, errors.New("a repository in memory is not git's")
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
 	defer cancel()
 	cmd := d.Command(ctx, args...)

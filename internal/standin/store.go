@@ -83,25 +83,24 @@ func (d *Git) blob(text string) (string, error) {
 	})
 }
 
-// Find is what a name stands for, as far as anybody asks: an object, a ref, REV^{tree}, REV^{commit}, REV:PATH.
+// Find is what a name stands for, as far as anybody asks: SHA, SHA^{tree} or SHA:PATH.
 func (d *Git) Find(name string) (Object, error) {
-	rev, path, deep := strings.Cut(name, ":")
-	rev, kind, peeled := strings.Cut(rev, "^{")
-	sha, err := d.named(rev)
-	if err != nil || sha == "" {
-		return Object{}, err
+	sha, path, deep := strings.Cut(name, ":")
+	sha, peeled := strings.CutSuffix(sha, "^{tree}")
+	if !fullSHA.MatchString(sha) {
+		return Object{}, nil
 	}
 	o, err := d.get(sha)
-	if err == nil && o.Kind == "commit" && (deep || kind == "tree}") {
+	if err == nil && o.Kind == "commit" && (deep || peeled) {
 		var c *Commit
 		if c, err = d.Commit(sha); err == nil {
 			o, err = d.get(c.Tree)
 		}
 	}
 	switch {
-	case err != nil || peeled && o.Kind+"}" != kind || deep && o.Kind != "tree":
+	case err != nil || (deep || peeled) && o.Kind != "tree":
 		return Object{}, err
-	case path == "":
+	case !deep:
 		return o, nil
 	}
 	e, err := d.Entry(o.SHA, path)
@@ -112,19 +111,6 @@ func (d *Git) Find(name string) (Object, error) {
 		return Object{}, err
 	}
 	return d.get(e.SHA)
-}
-
-// named is the object that a SHA or a ref names; "" if there is none.
-func (d *Git) named(rev string) (sha string, err error) {
-	if fullSHA.MatchString(rev) {
-		return rev, nil
-	}
-	for _, prefix := range []string{"", "refs/", "refs/tags/", "refs/heads/"} {
-		if sha, err = d.Tip(prefix + rev); err != nil || sha != "" {
-			break
-		}
-	}
-	return sha, err
 }
 
 // TreeEntry is one line of a tree, by its path from where the reading began.

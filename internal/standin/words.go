@@ -32,7 +32,6 @@ const (
 	msgExpectedHead     = "expected head sha didn’t match current head ref."                 // 422: update-branch
 	msgNoCommit         = "No commit found for SHA: %s"                                      // 422
 	msgTooManyStatuses  = "This SHA and context has reached the maximum number of statuses." // 422
-	msgWorkflow         = "refusing to allow a GitHub App to create or update workflow `%s` without `workflows` permission"
 	msgMustHave         = "Must have %s rights to Repository."
 	msgBadRef           = "Reference name must start with 'refs/' and contain at least two slashes."
 	msgDefaultBranch    = "Cannot delete the default branch"

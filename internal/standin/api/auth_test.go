@@ -76,11 +76,9 @@ func TestTokens(t *testing.T) {
 	w.call(http.StatusNotFound, "GET", "/repos/acme/fleet/installation", w.jwt(), nil, nil)
 }
 
-// An App has no right to workflows, and no installation but its own.
+// An App has no installation but its own.
 func TestPermissions(t *testing.T) {
 	w := newWorld(t)
-	w.open("feature", map[string]string{".github/workflows/ci.yaml": "on: push"})
-	w.call(http.StatusForbidden, "PUT", "/repos/acme/fleet/pulls/1/merge", w.token, nil, nil)
 	w.call(http.StatusNotFound, "POST", "/app/installations/1/access_tokens", w.jwt(), nil, nil)
 }
 

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -140,7 +139,7 @@ func (c gitCall) receive(w http.ResponseWriter, body io.Reader) {
 	}
 	wishes := packp.NewReferenceUpdateRequest()
 	// Before it sends much, git asks with a flush alone whether it may push.
-	if err := wishes.Decode(bytes.NewReader(unshallow(data))); err != nil && !bytes.Equal(data, pktline.FlushPkt) {
+	if err := wishes.Decode(bytes.NewReader(data)); err != nil && !bytes.Equal(data, pktline.FlushPkt) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
@@ -155,20 +154,6 @@ func (c gitCall) receive(w http.ResponseWriter, body io.Reader) {
 	if len(refused) > 0 {
 		_ = report(w, wishes, refused) // fails only if the client went away
 	}
-}
-
-// unshallow leaves out what a push from a shallow clone begins with: go-git knows one such line at most, without the newline that git
-// writes.
-func unshallow(data []byte) []byte {
-	const word = 4 + len("shallow ") // behind the line's length
-	for len(data) > word && bytes.HasPrefix(data[4:], []byte("shallow ")) {
-		n, err := strconv.ParseUint(string(data[:4]), 16, 16)
-		if err != nil || int(n) < word || int(n) > len(data) {
-			break
-		}
-		data = data[n:]
-	}
-	return data
 }
 
 // report declines a whole push in git's words, with the reason on the side band that people see.

@@ -68,31 +68,6 @@ func TestOddBranches(t *testing.T) {
 	}
 }
 
-// A shallow clone tells where its history ends before it asks for anything, one line for each end.
-func TestShallowPush(t *testing.T) {
-	w := newWorld(t)
-	w.repo.SetPermission("alice", standin.Write)
-	for _, branch := range []string{"main", "other"} {
-		_, err := w.repo.Commit(branch, standin.Change{Write: map[string]string{branch: "x"}})
-		w.must(err)
-	}
-	dir := filepath.Join(t.TempDir(), "clone")
-	git(t, t.TempDir(), "clone", "-q", "--depth=1", "--no-single-branch", w.remote("alice"), dir)
-	git(t, dir, "commit", "-q", "--allow-empty", "-m", "Shallow")
-	w.events()
-	git(t, dir, "push", "-q", "origin", "HEAD:shallow")
-	if head := git(t, dir, "rev-parse", "HEAD"); w.repo.Tip("shallow") != head {
-		t.Errorf("shallow is at %s, pushed %s", w.repo.Tip("shallow"), head)
-	}
-	if diff := cmp.Diff([]string{"push"}, w.events()); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
-	w.repo.Protect("main", standin.Rules{Reviews: 1})
-	if _, text, err := tryGit(t, dir, "push", "origin", "HEAD:main"); err == nil || !strings.Contains(text, "Changes must be made through a pull request.") {
-		t.Errorf("a shallow push past the rules: %v %s", err, text)
-	}
-}
-
 // What a person does with git: clone, push a branch, push it again, push where rules forbid it.
 func TestGitOverHTTP(t *testing.T) {
 	w := newWorld(t)

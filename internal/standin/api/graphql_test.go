@@ -104,7 +104,7 @@ type asker struct{ types ast.DefinitionList }
 var arguments = map[string]string{
 	"Query.repository": `(owner:"acme",name:"fleet")`, "Repository.ref": `(qualifiedName:"refs/heads/feature")`,
 	"Repository.refs": `(refPrefix:"refs/heads/",first:10)`, "Repository.pullRequest": `(number:1)`,
-	"Repository.object": `(expression:"main:apps/a.yaml")`, "Commit.file": `(path:"apps")`, "Status.context": `(name:"ci")`,
+	"Repository.object": `(expression:"MAIN:apps/a.yaml")`, "Commit.file": `(path:"apps")`, "Status.context": `(name:"ci")`,
 	"PullRequest.timelineItems": `(last:5)`,
 }
 
@@ -199,7 +199,7 @@ func TestEveryField(t *testing.T) {
 	_, err := w.repo.MergePull(n, "bob", standin.Merge)
 	w.must(err)
 	w.must(w.repo.ArmAutoMerge(w.open("second", map[string]string{"x": "x"}), "bob", standin.Squash))
-	query := everything(t)
+	query := strings.Replace(everything(t), "MAIN", w.repo.Tip("main"), 1)
 	if errs := w.query(query, nil); errs != nil {
 		t.Errorf("errors: %v", errs)
 	}
@@ -223,9 +223,9 @@ func TestObjects(t *testing.T) {
 	}
 	blob := `{__typename ... on Blob{text isBinary isTruncated byteSize} ... on Commit{committedDate messageHeadline}}`
 	errs := w.query(fmt.Sprintf(`{repository(owner:"acme",name:"fleet"){
-		text: object(expression:"main:apps/a.yaml")%[1]s bin: object(expression:"main:bin")%[1]s big: object(expression:"main:big")%[1]s
-		none: object(expression:"main:nowhere")%[1]s odd: object(expression:"--help")%[1]s line: object(expression:"main\nx")%[1]s
-		tip: object(expression:"main")%[1]s oid: object(oid:"%[2]s")%[1]s}}`, blob, w.repo.Tip("main")), &seen)
+		text: object(expression:"%[2]s:apps/a.yaml")%[1]s bin: object(expression:"%[2]s:bin")%[1]s big: object(expression:"%[2]s:big")%[1]s
+		none: object(expression:"%[2]s:nowhere")%[1]s odd: object(expression:"--help")%[1]s line: object(expression:"main\nx")%[1]s
+		tip: object(expression:"%[2]s")%[1]s oid: object(oid:"%[2]s")%[1]s}}`, blob, w.repo.Tip("main")), &seen)
 	if errs != nil {
 		t.Fatal(errs)
 	}

@@ -34,7 +34,7 @@ func (w *world) history(rev, args string) history {
 	w.t.Helper()
 	var h history
 	errs := w.query(fmt.Sprintf(`{repository(owner:"acme",name:"fleet"){object(expression:%q){... on Commit{history(%s){
-		nodes{oid committedDate messageHeadline parents(first:10){totalCount nodes{oid}}}}}}}}`, rev, args), &h)
+		nodes{oid committedDate messageHeadline parents(first:10){totalCount nodes{oid}}}}}}}}`, w.repo.Tip(rev), args), &h)
 	if errs != nil {
 		w.t.Fatal(errs)
 	}
@@ -147,7 +147,7 @@ func (w *world) associated(rev string) map[string]string {
 	}
 	errs := w.query(fmt.Sprintf(`{rateLimit{cost} repository(owner:"acme",name:"fleet"){object(expression:%q){... on Commit{history(first:100){nodes{oid
 		associatedPullRequests(first:10){nodes{number merged baseRefName headRefOid mergeCommit{oid}
-		commits(last:1){nodes{commit{oid statusCheckRollup{state contexts(first:100){nodes{__typename} pageInfo{hasNextPage endCursor}}}}}}}}}}}}}}`, rev), &seen)
+		commits(last:1){nodes{commit{oid statusCheckRollup{state contexts(first:100){nodes{__typename} pageInfo{hasNextPage endCursor}}}}}}}}}}}}}}`, w.repo.Tip(rev)), &seen)
 	if errs != nil {
 		w.t.Fatal(errs)
 	}

@@ -196,10 +196,6 @@ func TestRefusals(t *testing.T) {
 		}, nil, 409, "Head branch is out of date. Review and try the merge again."},
 		{"queue", rules(standin.Rules{Queue: true}), nil, 405, violated + "Changes must be made through the merge queue"},
 		{"restricted", rules(standin.Rules{Restrict: true, Bypass: []string{"promoter"}}), nil, 405, violated + "Cannot update this protected ref."},
-		{"workflows", func(w *world) {
-			_, err := w.repo.Commit("feature", standin.Change{Write: map[string]string{".github/workflows/ci.yaml": "on: push"}})
-			w.must(err)
-		}, nil, 403, "refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yaml` without `workflows` permission"},
 		{"no such method", nil, map[string]string{"merge_method": "octopus"}, 422, "Validation Failed"},
 		{"base gone", func(w *world) { w.must(w.repo.Push("acme", "main", "")) }, nil, 405, "Pull Request is not mergeable"},
 	}

@@ -104,7 +104,7 @@ func putMerge(c *call, r *standin.Repo) (answer, error) {
 	if err := c.read(&ask); err != nil {
 		return answer{}, err
 	}
-	o := standin.MergeOrder{By: c.who.actor, Method: ask.Method, SHA: ask.SHA, App: c.who.token != nil}
+	o := standin.MergeOrder{By: c.who.actor, Method: ask.Method, SHA: ask.SHA}
 	sha, err := r.Merge(intOf(c.r.PathValue("pull_number")), o)
 	if err != nil {
 		return answer{}, err
