@@ -88,9 +88,7 @@ func (r *Repo) Reports(sha string, until time.Time) Reports {
 	return r.reports(sha, until)
 }
 
-// reported is what is reported on a commit now; the caller holds r.mu.
-func (r *Repo) reported(sha string) Reports { return r.reports(sha, time.Time{}) }
-
+// reports is Reports; the caller holds r.mu.
 func (r *Repo) reports(sha string, until time.Time) (on Reports) {
 	shows := func(at time.Time) bool { return until.IsZero() || !at.After(until) }
 	at := map[string]int{}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -193,24 +192,12 @@ func (a Actor) RESTLogin() string {
 // Mail is the address that GitHub gives to accounts that hide theirs.
 func (a Actor) Mail() string { return mailOf(a.RESTLogin()) }
 
-// Names that may become directories and parts of URLs. GitHub allows no more.
-var (
-	validLogin = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,38}$`)
-	validName  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
-)
-
-// ValidLogin reports whether GitHub would take a name for an account.
-func ValidLogin(name string) bool { return validLogin.MatchString(name) }
-
 // ErrNotFound is the error for a repository, branch, commit or pull request that does not exist.
 var ErrNotFound = errors.New("not found")
 
 // CreateRepo makes a repository with one commit of files on its default branch main, in the reach of the App. The App is
-// installed on owner if it was not.
+// installed on owner if it was not. Owner and name become directories as they are.
 func (g *GitHub) CreateRepo(owner, name string, files map[string]string) (*Repo, error) {
-	if !ValidLogin(owner) || !validName.MatchString(name) || name == "." || name == ".." {
-		return nil, fmt.Errorf("create repository %q/%q: not a valid name", owner, name)
-	}
 	if g.Repo(owner, name) != nil {
 		return nil, fmt.Errorf("create repository %s/%s: there is one already", owner, name)
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 )
 
 // MergeOrder is a wish to merge.
@@ -137,7 +138,7 @@ func (r *Repo) unmet(rules Rules, sha string, update bool, lack string) []string
 	if lack != "" {
 		reasons = append(reasons, lack)
 	}
-	if bad := r.reported(sha).missing(rules.Checks); len(bad) > 0 {
+	if bad := r.reports(sha, time.Time{}).missing(rules.Checks); len(bad) > 0 {
 		reasons = append(reasons, lackOfChecks(bad, len(rules.Checks)))
 	}
 	return reasons
@@ -279,13 +280,13 @@ func (r *Repo) MergeState(p Pull, tip, mergeable string) string {
 	behind := false
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, rules := range r.rulesOf(p.Base, anybody) {
+	for _, rules := range r.binding(p.Base, Actor{}, false) {
 		if len(r.broken(rules, &p)) > 0 {
 			return "BLOCKED"
 		}
 		behind = behind || rules.Strict && !r.Contains(p.HeadSHA, tip)
 	}
-	state := r.reported(p.HeadSHA).Rollup()
+	state := r.reports(p.HeadSHA, time.Time{}).Rollup()
 	switch {
 	case behind:
 		return "BEHIND"
@@ -300,7 +301,7 @@ func (r *Repo) ReviewDecision(p Pull) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	want := 0
-	for _, rules := range r.rulesOf(p.Base, anybody) {
+	for _, rules := range r.binding(p.Base, Actor{}, false) {
 		want = max(want, rules.Reviews)
 	}
 	approvals, objections := r.opinions(p)

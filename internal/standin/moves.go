@@ -112,26 +112,17 @@ func (r *Repo) finish(p *Pull, by Actor, sha string) {
 func (r *Repo) Open(n NewPull) (Pull, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p, err := r.open(n)
-	if err != nil {
-		return Pull{}, err
-	}
-	return *p, nil
-}
-
-// open is Open; the caller holds r.mu.
-func (r *Repo) open(n NewPull) (*Pull, error) {
 	owner, branch := r.splitHead(n.Head)
 	head, err := r.git.Tip(r.headRef(owner, branch))
 	if err != nil {
-		return nil, err
+		return Pull{}, err
 	}
 	base, err := r.git.Tip("refs/heads/" + n.Base)
 	if err != nil {
-		return nil, err
+		return Pull{}, err
 	}
 	if err := r.refusePull(n, base, head); err != nil {
-		return nil, err
+		return Pull{}, err
 	}
 	now := r.g.Now()
 	p := &Pull{
@@ -140,11 +131,11 @@ func (r *Repo) open(n NewPull) (*Pull, error) {
 		CreatedAt: now, UpdatedAt: now,
 	}
 	if err := r.git.move(refMove{pullRef(p.Number), "", head}); err != nil {
-		return nil, err
+		return Pull{}, err
 	}
 	r.pulls = append(r.pulls, p)
 	r.notifyPull("opened", p.Author, p, nil)
-	return p, nil
+	return *p, nil
 }
 
 // refusePull refuses as POST /repos/{owner}/{repo}/pulls does, with 422.

@@ -22,18 +22,16 @@ type NewPull struct {
 
 // OpenPull opens a pull request and gives its number.
 func (r *Repo) OpenPull(n NewPull) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	owner, branch := r.splitHead(n.Head)
 	n.By, n.Base, n.Title = cmp.Or(n.By, owner), cmp.Or(n.Base, DefaultBranch), cmp.Or(n.Title, branch)
 	if n.Change != nil {
 		c := *n.Change
 		c.By, c.From = cmp.Or(c.By, n.By), cmp.Or(c.From, n.Base)
-		if _, err := r.commit(n.Head, c); err != nil {
+		if _, err := r.Commit(n.Head, c); err != nil {
 			return 0, err
 		}
 	}
-	p, err := r.open(n)
+	p, err := r.Open(n)
 	if err != nil {
 		return 0, fmt.Errorf("open pull request from %s: %w", n.Head, err)
 	}
@@ -41,13 +39,9 @@ func (r *Repo) OpenPull(n NewPull) (int, error) {
 }
 
 // Commit makes a commit on "BRANCH", or "OWNER:BRANCH" of a fork, and pushes it. A branch that does not exist is made.
-func (r *Repo) Commit(branch string, c Change) (sha string, err error) {
+func (r *Repo) Commit(head string, c Change) (sha string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.commit(branch, c)
-}
-
-func (r *Repo) commit(head string, c Change) (string, error) {
 	owner, branch := r.splitHead(head)
 	old, err := r.git.Tip(r.headRef(owner, branch))
 	if err != nil {
@@ -60,8 +54,7 @@ func (r *Repo) commit(head string, c Change) (string, error) {
 			return "", fmt.Errorf("commit on %s: %w", head, err)
 		}
 	}
-	sha, err := r.git.apply(c, parent, r.g.Now())
-	if err != nil {
+	if sha, err = r.git.apply(c, parent, r.g.Now()); err != nil {
 		return "", fmt.Errorf("commit on %s: %w", head, err)
 	}
 	return sha, r.shift(move{by: Person(c.By), owner: owner, branch: branch, before: old, after: sha})
@@ -131,21 +124,6 @@ func (r *Repo) Changes(base, head string) ([]FileChange, error) {
 		return nil, err
 	}
 	return r.git.Diff(shared, head)
-}
-
-// Changed lists the paths that a pull request from head into base would change, old names of renames too. Both are commits.
-func (r *Repo) Changed(base, head string) ([]string, error) {
-	files, err := r.Changes(base, head)
-	if err != nil {
-		return nil, fmt.Errorf("changes from %s to %s: %w", base, head, err)
-	}
-	var paths []string
-	for _, f := range files {
-		if paths = append(paths, f.Path); f.Old != "" {
-			paths = append(paths, f.Old)
-		}
-	}
-	return paths, nil
 }
 
 // Mergeable reports whether git can merge an open pull request now.

@@ -48,7 +48,7 @@ func (r *Repo) declined(moves []move) map[plumbing.ReferenceName]string {
 
 func (r *Repo) forwardOnly(moves []move) bool {
 	return slices.ContainsFunc(moves, func(m move) bool {
-		return slices.ContainsFunc(r.rulesOf(m.branch, m.by), func(rules Rules) bool { return rules.NoForce })
+		return slices.ContainsFunc(r.binding(m.branch, m.by, false), func(rules Rules) bool { return rules.NoForce })
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 )
 
 // Group is an entry of the merge queue: one pull request on top of the entry below it, or of the base.
@@ -78,7 +79,7 @@ func (r *Repo) Turn(base string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var rules Rules
-	for _, one := range r.rulesOf(base, anybody) {
+	for _, one := range r.binding(base, Actor{}, false) {
 		rules.Checks, rules.HeadGreen = append(rules.Checks, one.Checks...), rules.HeadGreen || one.HeadGreen
 	}
 	all := r.stack(base)
@@ -90,7 +91,7 @@ func (r *Repo) Turn(base string) error {
 	}
 	states, merged, waits := make([]string, len(all)), 0, false
 	for i, g := range all {
-		states[i] = worst(r.reported(g.Head).missing(rules.Checks))
+		states[i] = worst(r.reports(g.Head, time.Time{}).missing(rules.Checks))
 		if states[i] == "" && (rules.HeadGreen || merged == i) {
 			merged = i + 1
 		}

@@ -51,11 +51,8 @@ func (r *Repo) Rules() []Rules {
 func (r *Repo) RulesOf(branch string, by Actor) []Rules {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.rulesOf(branch, by)
+	return r.binding(branch, by, false)
 }
-
-// rulesOf is RulesOf; the caller holds r.mu.
-func (r *Repo) rulesOf(branch string, by Actor) []Rules { return r.binding(branch, by, false) }
 
 // binding lists what binds by on a branch, as a pull request is merged or otherwise; the caller holds r.mu.
 func (r *Repo) binding(branch string, by Actor, merging bool) []Rules {
@@ -70,15 +67,12 @@ func (rules Rules) Bypasses(by Actor) bool {
 	return by.Login != "" && slices.ContainsFunc(rules.Bypass, func(b string) bool { return strings.EqualFold(b, by.Login) })
 }
 
-// anybody is nobody in particular: all rules bind.
-var anybody Actor
-
 // forbids gives the reason why rules keep a branch from being moved other than by a merge; nil if they do not. What GitHub says is
 // known from pushes (GH013 of rulesets, GH006 of protection) and from PATCH git/refs (422): rulesets list all that is broken,
 // protection of old names one.
 func (r *Repo) forbids(m move) error {
 	var reasons []string
-	for _, rules := range r.rulesOf(m.branch, m.by) {
+	for _, rules := range r.binding(m.branch, m.by, false) {
 		broken := r.brokenByMove(rules, m)
 		if rules.Classic && len(broken) > 0 {
 			return Refuse(http.StatusUnprocessableEntity, "%s", broken[0])

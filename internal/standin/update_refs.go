@@ -10,9 +10,6 @@ import (
 //
 // What GitHub says when it refuses is not known from its descriptions: the words are those of REST where REST knows the case, else git's.
 
-// maxRefUpdates bounds one mutation. GitHub sends no event for a push that moves more than 5,000 branches.
-const maxRefUpdates = 5000
-
 // RefUpdate is GraphQL's RefUpdate.
 type RefUpdate struct {
 	Name      string
@@ -23,9 +20,6 @@ type RefUpdate struct {
 
 // UpdateRefs does all updates in one transaction of git, and then what follows each.
 func (r *Repo) UpdateRefs(by Actor, updates []RefUpdate) error {
-	if len(updates) > maxRefUpdates {
-		return unfit(msgTooManyRefs, maxRefUpdates)
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var moves []move

@@ -36,10 +36,9 @@ const (
 	msgBadRef           = "Reference name must start with 'refs/' and contain at least two slashes."
 	msgDefaultBranch    = "Cannot delete the default branch"
 	msgRefMoved         = "Reference cannot be updated"
-	msgUpdatedTwice     = "%s is updated more than once"           // 200: updateRefs
-	msgRefNotAt         = "%s is at %s but expected %s"            // 200: updateRefs
-	msgTooManyRefs      = "At most %d refs can be updated at once" // 200: updateRefs
-	msgBadOID           = "%s is no Git object ID"                 // 200: updateRefs
+	msgUpdatedTwice     = "%s is updated more than once" // 200: updateRefs
+	msgRefNotAt         = "%s is at %s but expected %s"  // 200: updateRefs
+	msgBadOID           = "%s is no Git object ID"       // 200: updateRefs
 	msgLongDescription  = "description is too long (maximum is 140 characters)"
 	msgLongContext      = "context is too long (maximum is 255 characters)"
 	msgPullExists       = "A pull request already exists for %s:%s."

@@ -224,8 +224,7 @@ func (w *world) plain(p standin.Pull) bool {
 			return false // somebody had their hands in it
 		}
 	}
-	paths, err := w.repo.Changed(w.oracle.tip, p.HeadSHA)
-	w.must(err)
+	paths := w.changed(w.oracle.tip, p.HeadSHA)
 	files, err := w.repo.Files(w.oracle.tip)
 	w.must(err)
 	kinds := map[bool]bool{}
@@ -238,6 +237,18 @@ func (w *world) plain(p standin.Pull) bool {
 		kinds[rw] = true
 	}
 	return len(kinds) == 1 && w.merges(p)
+}
+
+// changed lists the paths that a pull request from head into base changes, old names of renames too.
+func (w *world) changed(base, head string) (paths []string) {
+	files, err := w.repo.Changes(base, head)
+	w.must(err)
+	for _, f := range files {
+		if paths = append(paths, f.Path); f.Old != "" {
+			paths = append(paths, f.Old)
+		}
+	}
+	return paths
 }
 
 // merges reports whether git can merge a pull request, tried on a branch that nobody looks at.

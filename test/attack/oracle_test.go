@@ -321,9 +321,7 @@ func (o *oracle) closed(branch, sha string, at time.Time) time.Time {
 	if o.now == nil || o.now.observe {
 		return time.Time{}
 	}
-	paths, err := o.w.repo.Changed(o.tip, sha)
-	o.w.must(err)
-	if !slices.ContainsFunc(paths, windowed) {
+	if !slices.ContainsFunc(o.w.changed(o.tip, sha), windowed) {
 		return time.Time{}
 	}
 	return o.now.shutSince("w", at)
