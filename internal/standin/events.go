@@ -1,6 +1,6 @@
 package standin
 
-// Event is what the App is notified of, as far as it reads it. What of the fields is set goes by its name.
+// Event is what the App is notified of, as far as it reads it. Its name tells which of the fields are set.
 type Event struct {
 	Name, Action string // in GitHub's words: "pull_request", "closed"
 	To           Installation
@@ -11,7 +11,7 @@ type Event struct {
 	Pull       *Pull
 	Review     *Review // of Pull
 	Status     *Status
-	Move       *Moved
+	Move       *Moved // that a push made
 	Check      *Check
 	Conclusion string // of the whole suite of Check
 	Group      *Group

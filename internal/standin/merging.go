@@ -43,8 +43,6 @@ func (r *Repo) merge(n int, o MergeOrder) (string, error) {
 		base: tip, head: p.HeadSHA, by: o.By, author: p.Author, message: mergeMessage(p, o.Method), at: r.g.Now(),
 	})
 	switch {
-	case errors.Is(err, errConflict):
-		return "", Refuse(http.StatusMethodNotAllowed, msgNotMergeable)
 	case errors.Is(err, errRebase):
 		return "", Refuse(http.StatusMethodNotAllowed, msgCannotRebase)
 	case err != nil:

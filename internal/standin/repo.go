@@ -12,7 +12,7 @@ import (
 // DefaultBranch is the default branch of every repository that the stand-in makes.
 const DefaultBranch = "main"
 
-// Repo is one repository. Its methods play people, and never ask for permission; see the package's REST for that.
+// Repo is one repository. Its methods play people, and never ask for permission; see package api for that.
 type Repo struct {
 	g     *GitHub
 	git   *Git

@@ -29,7 +29,7 @@ const (
 	retryAfter = time.Minute
 )
 
-// The names of limits in [GitHub.Limited].
+// The names of limits in [Server.Limited].
 const (
 	LimitHour       = "hour"
 	LimitMinute     = "minute"

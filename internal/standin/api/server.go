@@ -12,7 +12,7 @@ import (
 	"github.com/sluicegate/sluice/internal/standin"
 )
 
-// ServerOptions are what a stand-in is made of. Dir, AppID and AppKey are needed; the rest has defaults.
+// Options are what a stand-in is made of. Dir, AppID and AppKey are needed; the rest has defaults.
 type Options struct {
 	Dir              string            // bare repositories live here; the caller removes it after Close
 	AppID            int64             // the one App that the stand-in knows by key
@@ -46,7 +46,7 @@ type Server struct {
 	tokens map[string]token
 }
 
-// NewServer starts a stand-in without repositories.
+// New starts a stand-in without repositories.
 func New(opts Options) (*Server, error) {
 	if opts.Dir == "" || opts.AppID == 0 || opts.AppKey == nil {
 		return nil, errors.New("stand-in needs Dir, AppID and AppKey")
@@ -71,7 +71,7 @@ func New(opts Options) (*Server, error) {
 	return s, err
 }
 
-// Close stops deliveries. What ServerOptions.Dir holds stays.
+// Close stops deliveries. What Options.Dir holds stays.
 func (s *Server) Close() {
 	s.hooks.quit()
 	s.GitHub.Close()

@@ -216,10 +216,10 @@ func (l *view) updateRefs(a arguments) (string, error) {
 }
 
 func (s *Server) findNode(id string) *standin.Repo {
-	repos := s.Repos()
-	at := slices.IndexFunc(repos, func(r *standin.Repo) bool { return nodeID("Repository", r.ID()) == id })
-	if at < 0 {
-		return nil
+	for _, r := range s.Repos() {
+		if nodeID("Repository", r.ID()) == id {
+			return r
+		}
 	}
-	return repos[at]
+	return nil
 }
