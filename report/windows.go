@@ -3,6 +3,7 @@ package report
 import (
 	"time"
 
+	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/window"
 )
 
@@ -30,8 +31,11 @@ type Interval struct {
 	Until Instant `json:"until"`
 }
 
-// WindowsOf asks a calendar for some of its windows, for so many days from an instant on.
-func WindowsOf(calendar *window.Calendar, names []window.Name, at time.Time, days int) Windows {
+// intervalNodes is the nodes that an interval takes with its JSON, which stands in memory thrice.
+const intervalNodes = 5
+
+// WindowsOf asks a calendar for some of its windows, for so many days from an instant on. It fails with the run alone.
+func WindowsOf(run *meter.Meter, calendar *window.Calendar, names []window.Name, at time.Time, days int) (Windows, error) {
 	v := Windows{At: Instant{at}, Windows: []Window{}}
 	for _, n := range names {
 		s := calendar.At(n, at)
@@ -39,10 +43,13 @@ func WindowsOf(calendar *window.Calendar, names []window.Name, at time.Time, day
 			Name: n, Timezone: calendar.Zone(n).String(), Open: s.Open, Until: Instant{s.Until},
 			Releasable: s.Releasable, ReleasableUntil: Instant{s.ReleasableChange}, FrozenBy: optional(s.FrozenBy), Intervals: []Interval{},
 		}
-		for _, i := range calendar.Intervals(n, at, at.Add(time.Duration(days)*24*time.Hour)) {
+		for i := range calendar.Intervals(n, at, at.Add(time.Duration(days)*24*time.Hour)) {
+			if err := run.Take(meter.Nodes, intervalNodes, "windows."+string(n)); err != nil {
+				return v, err
+			}
 			w.Intervals = append(w.Intervals, Interval{From: Instant{i.From}, Until: Instant{i.Until}})
 		}
 		v.Windows = append(v.Windows, w)
 	}
-	return v
+	return v, nil
 }

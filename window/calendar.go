@@ -1,6 +1,7 @@
 package window
 
 import (
+	"iter"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -114,27 +115,30 @@ func change(v span, ok bool, x instant) instant {
 // Intervals are the open intervals of a window, freezes subtracted, that end after from and begin before until, whole. An
 // end that is more than Horizon after from is zero, and so is a beginning that is out of sight. Those that begin more than
 // Horizon after from are left out.
-func (c *Calendar) Intervals(n Name, from, until time.Time) []Interval {
-	w := c.windows[n]
-	if w == nil {
-		return nil
-	}
-	x := instantOf(from)
-	last := min(instantOf(until), x+horizon)
-	if until.Nanosecond() > 0 && instantOf(until) < x+horizon {
-		last++
-	}
-	k := w.walk(x)
-	var out []Interval
-	for at := x; ; {
-		v, ok := k.firstOpen(at)
-		if !ok || v.from >= last {
-			return out
+func (c *Calendar) Intervals(n Name, from, until time.Time) iter.Seq[Interval] {
+	return func(yield func(Interval) bool) {
+		w := c.windows[n]
+		if w == nil {
+			return
 		}
-		at = v.until
-		if v.until > x+horizon {
-			v.until = end
+		x := instantOf(from)
+		last := min(instantOf(until), x+horizon)
+		if until.Nanosecond() > 0 && instantOf(until) < x+horizon {
+			last++
 		}
-		out = append(out, Interval{From: v.from.time(), Until: v.until.time()})
+		k := w.walk(x)
+		for at := x; ; {
+			v, ok := k.firstOpen(at)
+			if !ok || v.from >= last {
+				return
+			}
+			at = v.until
+			if v.until > x+horizon {
+				v.until = end
+			}
+			if !yield(Interval{From: v.from.time(), Until: v.until.time()}) {
+				return
+			}
+		}
 	}
 }

@@ -183,7 +183,7 @@ func TestIntervals(t *testing.T) {
 		{"unknown", "2026-11-03T00:00", "2026-11-10T00:00", ""},
 	} {
 		var got []string
-		for _, v := range c.Intervals(tt.name, local(t, tt.from), local(t, tt.until)) {
+		for v := range c.Intervals(tt.name, local(t, tt.from), local(t, tt.until)) {
 			text := ""
 			for _, i := range []time.Time{v.From, v.Until} {
 				if i.IsZero() {
@@ -253,7 +253,8 @@ func TestExtremes(t *testing.T) {
 			if s.Releasable && !s.Open {
 				t.Errorf("%s at %s releases while closed", n, at)
 			}
-			c.Intervals(n, at, at.AddDate(0, 0, 3))
+			for range c.Intervals(n, at, at.AddDate(0, 0, 3)) {
+			}
 		}
 		c.Joint([]Name{"work-week", "patch-tuesday", Live}, at)
 		c.Warnings(at)

@@ -79,7 +79,7 @@ func inTwoDays(t *testing.T, spec Spec, from string) string {
 		return at.Format("02 15:04")
 	}
 	var out []string
-	for _, v := range c.Intervals("w", start, start.AddDate(0, 0, 2)) {
+	for v := range c.Intervals("w", start, start.AddDate(0, 0, 2)) {
 		out = append(out, text(v.From)+" – "+text(v.Until))
 	}
 	return strings.Join(out, ", ")

@@ -99,10 +99,10 @@ func (c *Calendar) nextTogether(ns []Name, x instant) instant {
 	return at
 }
 
-// Bounds of the search for a common opening, in intervals looked at: of one search, and of NeverTogether as a whole. Windows
+// Bounds of the search for a common opening, in readings that are looked for: of one search, and of NeverTogether as a whole. Windows
 // that open hourly for a year stay below the first. Where windows open and close by the minute the search ends early.
 const (
-	maxSteps    = 25_000
+	maxSteps    = 250_000
 	maxAllSteps = 2 * maxSteps
 )
 
@@ -153,7 +153,7 @@ func (c *Calendar) walkers(ns []Name, x instant) []*walker {
 }
 
 // together is the first instant within a span that lies in an interval of every walker. first gives the intervals: the
-// earliest that ends after an instant. Each costs a step; when none are left, none was found.
+// earliest that ends after an instant. Each costs a step, and one for each reading; when none are left, none was found.
 func together(ws []*walker, first func(*walker, instant) (span, bool), within span, steps *int) (instant, bool) {
 	current := make([]span, len(ws))
 	for i := range current {
@@ -163,8 +163,9 @@ func together(ws []*walker, first func(*walker, instant) (span, bool), within sp
 		met := true
 		for i, w := range ws {
 			if current[i].until <= x {
-				*steps--
+				before := w.search.looked
 				v, ok := first(w, x)
+				*steps -= 1 + w.search.looked - before
 				if !ok || *steps <= 0 {
 					return 0, false
 				}

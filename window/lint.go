@@ -6,10 +6,10 @@ import "math/bits"
 // clock. The year has a 29 February.
 const sampleStart instant = 1704067200
 
-// maxSample is how many intervals of a schedule are tried out, and maxSamples of all schedules of a file. A real window
-// shows in its first few intervals that it releases something.
+// maxSample is how much of a schedule is tried out, in readings that are looked for, and maxSamples of all schedules of a file: an interval takes some
+// ten, and as many more as openings make it. A real window shows in its first few intervals that it releases something.
 const (
-	maxSample  = 20_000
+	maxSample  = 200_000
 	maxSamples = 2 * maxSample
 )
 
@@ -101,12 +101,13 @@ func (w *compiledWindow) everReleases(samples *int) bool {
 		return true
 	}
 	x := sampleStart
-	for range maxSample {
-		if *samples--; *samples < 0 {
+	for looked := 0; looked < maxSample; {
+		if *samples <= 0 {
 			return true
 		}
 		s := newSearch(w.spec.Zone, x)
 		v, ok := w.schedule.first(&s, x)
+		looked, *samples = looked+s.looked, *samples-s.looked
 		if !ok {
 			return false
 		}

@@ -384,7 +384,7 @@ func TestOracle(t *testing.T) {
 // compare holds a window against the oracle's intervals: as a list, and instant by instant around every border.
 func compare(t *testing.T, c *Calendar, n Name, want []Interval) {
 	t.Helper()
-	got := clipped(c.Intervals(n, oracleFrom, oracleUntil))
+	got := clipped(slices.Collect(c.Intervals(n, oracleFrom, oracleUntil)))
 	want = clipped(want)
 	for i := range max(len(got), len(want)) {
 		if i >= len(got) || i >= len(want) || got[i] != want[i] {

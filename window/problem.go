@@ -41,7 +41,7 @@ type report struct {
 	freeze   int
 	problems []Problem
 	failed   bool
-	samples  *int // how many intervals may still be tried out for the file
+	samples  *int // how many readings may still be looked for to try out what the file has
 }
 
 // fail notes an error.

@@ -116,9 +116,13 @@ func (w *walker) firstOpen(x instant) (span, bool) {
 	}
 }
 
+// maxShort is for how many readings those of a window's intervals are gone through that its cutoff leaves nothing of: some thousand. A window that has
+// more of them in a row releases nothing until they are fewer.
+const maxShort = 20_000
+
 // firstReleasable is the earliest interval that ends after x in which the window releases: an open one less its cutoff.
 func (w *walker) firstReleasable(x instant) (span, bool) {
-	for x < w.search.far {
+	for most := w.search.looked + maxShort; x < w.search.far && w.search.looked < most; {
 		v, ok := w.firstOpen(x)
 		if !ok {
 			return span{}, false

@@ -58,6 +58,7 @@ type search struct {
 	lo, hi instant // chains of openings are followed at least this far
 	far    instant // releasable intervals are looked for up to here
 	now    period
+	looked int // readings that were looked for, which is what an answer costs
 }
 
 // horizon is Horizon in seconds; reach is how far ahead the next releasable interval is looked for, as cron does.
@@ -101,6 +102,7 @@ func (s *search) periodFrom(x instant) period {
 // firstReading is the first instant at which the clock shows w or more: a reading inside a gap happens as the clock jumps,
 // one that occurs twice happens the first time. It never decreases as w grows.
 func (s *search) firstReading(w wall) instant {
+	s.looked++
 	if x := instant(int64(w) - s.now.offset); x >= s.now.from+farthest && x < s.now.until {
 		return x
 	}

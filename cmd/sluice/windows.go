@@ -51,9 +51,17 @@ func newWindowsCommand(e *env) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(e.stdout, report.WindowsOf(q.calendar, q.names, q.at, q.days))
+				v, err := report.WindowsOf(e.meter, q.calendar, q.names, q.at, q.days)
+				if err != nil {
+					return err
+				}
+				return printJSON(e.stdout, v)
 			}
-			_, err = e.stdout.Write(drawWindows(q, e.colour))
+			drawn := drawWindows(e.meter, q, e.colour)
+			if err := e.meter.Err(); err != nil {
+				return err // a part was drawn
+			}
+			_, err = e.stdout.Write(drawn)
 			return err
 		},
 	}
@@ -62,7 +70,7 @@ func newWindowsCommand(e *env) *cobra.Command {
 	flags.StringVar(&call.at, "at", "", "the instant"+atUsage)
 	flags.IntVar(&call.days, "days", defaultDays, "how many days to show")
 	flags.BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	return e.meteredIn(aloneMemory, cmd)
 }
 
 // completeWindow gives a shell the names of the file's windows that begin with what was typed, after what stands before it.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/window"
 )
 
@@ -88,10 +89,10 @@ type row struct {
 	frozen  []string          // the names of freezes
 }
 
-// drawWindows draws every window as people read it.
-func drawWindows(q windowsQuestion, colour bool) []byte {
+// drawWindows draws every window as people read it. Whoever shows it looks whether the run has ended meanwhile.
+func drawWindows(run *meter.Meter, q windowsQuestion, colour bool) []byte {
 	var b bytes.Buffer
-	p := painter{out: &b, colour: colour}
+	p := painter{run: run, out: &b, colour: colour}
 	if len(q.names) == 0 {
 		b.WriteString("no windows: everything that has a rule is live\n")
 	}
@@ -112,6 +113,7 @@ func drawWindows(q windowsQuestion, colour bool) []byte {
 
 // painter writes cells.
 type painter struct {
+	run    *meter.Meter
 	out    *bytes.Buffer
 	colour bool
 }
@@ -124,7 +126,7 @@ func (p painter) window(q windowsQuestion, n window.Name) {
 	if text := q.calendar.Description(n); text != "" {
 		fmt.Fprintf(p.out, "%s\n", shown(text))
 	}
-	rows, days := rowsOf(q, n, at)
+	rows, days := p.rows(q, n, at)
 	const scale = "00    03    06    09    12    15    18    21"
 	fmt.Fprintf(p.out, "%-11s%-*s  %s\n", "", cellsPerDay, scale, zone)
 	for _, d := range days {
@@ -136,8 +138,8 @@ func (p painter) window(q windowsQuestion, n window.Name) {
 	}
 }
 
-// rowsOf fills the rows of the days from at on, in the window's zone.
-func rowsOf(q windowsQuestion, n window.Name, at time.Time) (map[time.Time]*row, []time.Time) {
+// rows is the days from at on, in the window's zone.
+func (p painter) rows(q windowsQuestion, n window.Name, at time.Time) (map[time.Time]*row, []time.Time) {
 	rows := make(map[time.Time]*row, q.days)
 	var days []time.Time
 	for i := range q.days {
@@ -149,6 +151,9 @@ func rowsOf(q windowsQuestion, n window.Name, at time.Time) (map[time.Time]*row,
 	from, state := at.Add(-margin).Truncate(stepLength), window.State{}
 	for t := from; t.Before(at.Add(time.Duration(q.days)*24*time.Hour + margin)); {
 		if t.Equal(from) || t.Equal(state.Next) {
+			if p.run.Take(meter.Steps, 1, "windows."+string(n)) != nil {
+				break
+			}
 			state = q.calendar.At(n, t)
 		}
 		next := t.Truncate(stepLength).Add(stepLength)

@@ -12,6 +12,27 @@ import (
 	"github.com/sluicegate/sluice/internal/golden"
 )
 
+// TestWindowsEnds: windows that open each other minute end a run at a bound, and with who asks.
+func TestWindowsEnds(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "sluice.yaml")
+	text := "version: 1\ntimezone: UTC\nwindows:\n" + many(3, "  w#: {open: '*/2 * * * *', close: '1-59/2 * * * *', cutoff: 10s}\n")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, call := range [][]string{{"windows", "--days", "400", "--file", file}, {"windows", "--json", "--days", "400", "--file", file}} {
+		if stdout, stderr, code := sluice(call...); code != 2 || !strings.Contains(stderr, "windows.w") || !strings.Contains(stderr, ": more than ") {
+			t.Errorf("%v: code %d, prints %d bytes, says %q", call, code, len(stdout), stderr)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		var out, errs bytes.Buffer
+		e := &env{stdout: &out, stderr: &errs, now: time.Now}
+		if code := run(ctx, e, call); code != 2 || errs.String() != "sluice: context canceled\n" {
+			t.Errorf("%v: after its end code %d, prints %d bytes, says %q", call, code, out.Len(), errs.String())
+		}
+	}
+}
+
 // TestWindows runs the scenarios of testdata/windows. The comment of an archive ends with the call after "$ sluice", or after
 // "$ colour sluice" where stdout takes colours; files with a slash are the working tree; stdout, stderr and code are what
 // the call must give; stdin is what it reads.
