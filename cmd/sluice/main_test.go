@@ -51,7 +51,7 @@ func TestStandardInputStops(t *testing.T) {
 	cancel()
 	var out, errs bytes.Buffer
 	e := &env{stdin: silent, stdout: &out, stderr: &errs, now: time.Now}
-	if code := run(ctx, e, []string{"windows", "--file", "-"}); code != 2 || errs.String() != "sluice: read standard input: context canceled\n" {
+	if code := run(ctx, e, []string{"windows", "--file", "-"}); code != 2 || errs.String() != "sluice: context canceled\n" {
 		t.Errorf("code %d, says %q", code, errs.String())
 	}
 }
