@@ -70,7 +70,7 @@ func answer(no bool) error {
 
 // run runs one command and gives its exit code.
 func run(ctx context.Context, process *env, args []string) (code int) {
-	e, done := process.escaped()
+	e, done := process.escaped(ctx)
 	defer func() {
 		if err := done(); err != nil && code == 0 {
 			code = 2
@@ -92,14 +92,47 @@ func run(ctx context.Context, process *env, args []string) (code int) {
 	return 2
 }
 
+// grace is how long a command that was asked to end waits for who reads its output.
+const grace = 100 * time.Millisecond
+
+// patient is a writer that waits for its reader, but not after its context is done: a pipe that nobody reads would hold up a signal for ever.
+type patient struct {
+	ctx  context.Context
+	to   io.Writer
+	gone bool // nobody reads it
+}
+
+func (w *patient) Write(p []byte) (int, error) {
+	if w.gone {
+		return 0, context.Cause(w.ctx)
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := w.to.Write(p)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return len(p), err
+	case <-w.ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return len(p), err
+	case <-time.After(grace):
+		w.gone = true
+		return 0, context.Cause(w.ctx)
+	}
+}
+
 // escaped is what a command prints through: nothing of it is obeyed by a terminal, or by a CI that keeps the log. The function that comes with it
 // prints the last line where that has no end.
-func (e *env) escaped() (*env, func() error) {
+func (e *env) escaped(ctx context.Context) (*env, func() error) {
 	var keep []string
 	if e.colour {
 		keep = colours()
 	}
-	out, errs, escaped := escape.NewWriter(e.stdout, keep...), escape.NewWriter(e.stderr), *e
+	out, errs, escaped := escape.NewWriter(&patient{ctx: ctx, to: e.stdout}, keep...), escape.NewWriter(&patient{ctx: ctx, to: e.stderr}), *e
 	escaped.stdout, escaped.stderr, escaped.child = out, errs, e.stdout
 	return &escaped, func() error { return errors.Join(out.Close(), errs.Close()) }
 }

@@ -56,6 +56,35 @@ func TestStandardInputStops(t *testing.T) {
 	}
 }
 
+// unread is a pipe that nobody reads: who writes to it waits until it is closed.
+type unread struct {
+	began func()
+	shut  chan struct{}
+}
+
+func (u unread) Write([]byte) (int, error) {
+	u.began()
+	<-u.shut
+	return 0, io.ErrClosedPipe
+}
+
+// TestUnreadOutputStops: a signal ends a command whose output nobody reads, and stderr says so if somebody reads that.
+func TestUnreadOutputStops(t *testing.T) {
+	dir := bounded(t, nil)
+	for _, call := range [][]string{{"graph", dir}, {"graph", "--json", dir}, {"check", dir}, {"version"}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		stuck := unread{cancel, make(chan struct{})}
+		var errs bytes.Buffer
+		if code := run(ctx, &env{stdout: stuck, stderr: &errs, now: time.Now}, call); code != 2 {
+			t.Errorf("%v: code %d, says %q", call, code, errs.String())
+		}
+		if code := run(ctx, &env{stdout: stuck, stderr: stuck, now: time.Now}, call); code != 2 {
+			t.Errorf("%v: code %d", call, code)
+		}
+		close(stuck.shut)
+	}
+}
+
 // TestVersion: the version, the commit and the version of Go, by the build's own account; null for what it does not know.
 func TestVersion(t *testing.T) {
 	stdout, stderr, code := sluice("version")
