@@ -1,19 +1,49 @@
 package graph
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// expand gives a document without aliases and << keys, as kustomize reads it: what an alias stands for is copied, and a key of the section itself
-// wins over one that << brings. What all of them stand for is no longer than a document may be.
-func expand(n *yaml.Node) (*yaml.Node, error) {
-	if !aliased(n) {
-		return n, nil
+// node is a node of a document as it is kept: it takes a third of what a [yaml.Node] takes, which has comments, too.
+type node struct {
+	Kind       kind
+	block      bool // a text after | or >
+	Line       int32
+	Tag, Value string
+	Content    []*node // of a mapping keys and values in turns
+}
+
+// kind is what a node is.
+type kind uint8
+
+const (
+	scalarNode kind = iota
+	sequenceNode
+	mappingNode
+	// packedNode is a section of texts that is one text: tags, keys and values, each with its end. Few ConfigMaps are ever asked for their values.
+	packedNode
+)
+
+// yaml is a node that the library can decode.
+func (n *node) yaml() *yaml.Node {
+	out := &yaml.Node{Kind: map[kind]yaml.Kind{sequenceNode: yaml.SequenceNode, mappingNode: yaml.MappingNode, scalarNode: yaml.ScalarNode}[n.Kind], Tag: n.Tag, Value: n.Value}
+	for _, child := range n.Content {
+		out.Content = append(out.Content, child.yaml())
 	}
-	e := expansion{open: map[*yaml.Node]bool{}}
+	return out
+}
+
+// expand gives a document as it is kept, without aliases and << keys, as kustomize reads it: what an alias stands for is copied, and a key of the section
+// itself wins over one that << brings. What all of them stand for is no longer than a document may be.
+func expand(n *yaml.Node) (*node, error) {
+	e := expansion{}
+	if aliased(n) {
+		e.open = map[*yaml.Node]bool{}
+	}
 	out := e.node(n, 0)
 	return out, e.err
 }
@@ -29,32 +59,37 @@ const tagMerge = "!!merge"
 // expansion is the copy of a document without aliases.
 type expansion struct {
 	size int
-	open map[*yaml.Node]bool // that is being copied
+	open map[*yaml.Node]bool // that is being copied; nil: there are no aliases
 	err  error
 }
 
 // node copies a node; line is where the alias stands that leads to it, 0 for none.
-func (e *expansion) node(n *yaml.Node, line int) *yaml.Node {
+func (e *expansion) node(n *yaml.Node, line int) *node {
 	if n.Kind == yaml.AliasNode {
 		if line == 0 {
 			line = n.Line
 		}
 		n = n.Alias
 	}
-	out := *n
-	out.Anchor, out.Alias, out.Content = "", nil, nil
-	if line > 0 {
-		out.Line = line
+	out := &node{block: n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0, Line: int32(cmp.Or(line, n.Line)), Tag: n.ShortTag(), Value: n.Value}
+	switch n.Kind {
+	case yaml.MappingNode:
+		out.Kind = mappingNode
+	case yaml.SequenceNode:
+		out.Kind = sequenceNode
 	}
-	if e.size += 2 + len(n.Value); e.size > MaxDoc || e.open[n] {
+	if e.size += 2 + len(n.Value); e.open != nil && (e.size > MaxDoc || e.open[n]) {
 		e.err = errors.New(wordAlias)
 	}
-	if e.err != nil || n.Kind == yaml.ScalarNode {
-		return &out
+	if e.err != nil || out.Kind == scalarNode {
+		return out
 	}
-	e.open[n] = true
-	defer delete(e.open, n)
-	var merged []*yaml.Node
+	if e.open != nil {
+		e.open[n] = true
+		defer delete(e.open, n)
+	}
+	out.Content = make([]*node, 0, len(n.Content))
+	var merged []*node
 	for i := 0; i < len(n.Content); i++ {
 		if n.Kind == yaml.MappingNode && i%2 == 0 && n.Content[i].Tag == tagMerge {
 			merged = append(merged, e.merged(n.Content[i+1], line)...)
@@ -69,22 +104,22 @@ func (e *expansion) node(n *yaml.Node, line int) *yaml.Node {
 			break
 		}
 		for i := 0; i+1 < len(m.Content); i += 2 {
-			if slot(&out, m.Content[i].Value) < 0 {
+			if slot(out, m.Content[i].Value) < 0 {
 				out.Content = append(out.Content, m.Content[i], m.Content[i+1])
 			}
 		}
 	}
-	return &out
+	return out
 }
 
 // merged is the sections that a << key stands for.
-func (e *expansion) merged(n *yaml.Node, line int) []*yaml.Node {
+func (e *expansion) merged(n *yaml.Node, line int) []*node {
 	value := e.node(n, line)
-	all := []*yaml.Node{value}
-	if value.Kind == yaml.SequenceNode {
+	all := []*node{value}
+	if value.Kind == sequenceNode {
 		all = value.Content
 	}
-	if e.err == nil && slices.ContainsFunc(all, func(n *yaml.Node) bool { return n.Kind != yaml.MappingNode }) {
+	if e.err == nil && slices.ContainsFunc(all, func(n *node) bool { return n.Kind != mappingNode }) {
 		e.err = errors.New(wordMerge)
 	}
 	return all

@@ -14,7 +14,7 @@ import (
 )
 
 // patch is an entry of a list of patches, with its variables filled in: Flux does so before it reads the patches of what it applies.
-func (d *doc) patch(n *yaml.Node) Patch {
+func (d *doc) patch(n *node) Patch {
 	p := Patch{Place: d.textAt(n), Target: d.target(at(n, "target"))}
 	if text := at(n, "patch"); text != nil {
 		p.Place = d.textAt(text)
@@ -24,10 +24,10 @@ func (d *doc) patch(n *yaml.Node) Patch {
 }
 
 // inlinePatch is a patch that stands in an object as what it says, and not as a text.
-func (d *doc) inlinePatch(n *yaml.Node, t Target, when stage) Patch {
+func (d *doc) inlinePatch(n *node, t Target, when stage) Patch {
 	p := Patch{Place: d.place, Target: t, stage: when}
 	var says any
-	err := n.Decode(&says)
+	err := n.yaml().Decode(&says)
 	text, wrong := json.Marshal(says)
 	if d.fill(&p, string(text)); err != nil || wrong != nil {
 		p.Target.open = "patch"
@@ -46,25 +46,25 @@ func (d *doc) fill(p *Patch, text string) {
 }
 
 // textAt is where the text of a node begins: after a | or >, on the next line.
-func (d *doc) textAt(n *yaml.Node) Place {
-	line := n.Line
-	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
-		line++
+func (d *doc) textAt(n *node) Place {
+	p := d.at(n)
+	if n.block {
+		p.Line++
 	}
-	return Place{d.place.File, line}
+	return p
 }
 
 // change is a patch that was parsed: a merge, or operations.
 type change struct {
 	place   Place
 	size    int
-	nodes   []*yaml.Node // of each document: a mapping to merge, or a list of operations
-	means   []*selector  // what each is for: the target, else the patch itself says it
-	unread  *selector    // of a patch that could not be read: what it is for
-	why     error        // it could not be read
-	lines   []int        // that stand before the document in the patch's file
-	weights []int        // how many nodes each is
-	kinds   bool         // it may make one of the kinds that are read of another one
+	nodes   []*node     // of each document: a mapping to merge, or a list of operations
+	means   []*selector // what each is for: the target, else the patch itself says it
+	unread  *selector   // of a patch that could not be read: what it is for
+	why     error       // it could not be read
+	lines   []int       // that stand before the document in the patch's file
+	weights []int       // how many nodes each is
+	kinds   bool        // it may make one of the kinds that are read of another one
 }
 
 // parsePatch parses a patch's text, which may hold several documents. where is its first line.
@@ -84,18 +84,18 @@ func parsePatch(text []byte, where Place, t Target) (change, error) {
 			return c, err
 		}
 		if len(n.Content) == 1 {
-			means := target
-			if t == (Target{}) || t == (Target{open: openName}) {
-				means = itself(n.Content[0], t.open)
-			}
 			node, err := expand(n.Content[0])
 			switch {
 			case err != nil:
 				return c, err
 			case wide(node):
 				return c, errors.New(wordWide())
-			case node.Kind == yaml.SequenceNode && len(node.Content) > MaxList:
+			case node.Kind == sequenceNode && len(node.Content) > MaxList:
 				return c, errors.New(wordLongList("patch"))
+			}
+			means := target
+			if t == (Target{}) || t == (Target{open: openName}) {
+				means = itself(node, t.open)
 			}
 			c.kinds = c.kinds || rekinds(node)
 			nodes, _ := weight(node)
@@ -108,8 +108,8 @@ func parsePatch(text []byte, where Place, t Target) (change, error) {
 }
 
 // rekinds reports whether operations may make one of the kinds that are read of another one.
-func rekinds(operations *yaml.Node) bool {
-	return operations.Kind == yaml.SequenceNode && slices.ContainsFunc(operations.Content, func(op *yaml.Node) bool {
+func rekinds(operations *node) bool {
+	return operations.Kind == sequenceNode && slices.ContainsFunc(operations.Content, func(op *node) bool {
 		value := at(op, "value")
 		return scalar(at(op, "path")) == "/kind" && scalar(at(op, "op")) != "test" && (value == nil || IsRead(value.Value))
 	})
@@ -148,7 +148,7 @@ func (c change) apply(d *doc, w *walk) (*doc, error) {
 			d, failed = d.perhaps(c.place), errors.New(wordVagueTarget)
 			continue
 		}
-		merges, cost := n.Kind == yaml.MappingNode, d.nodes
+		merges, cost := n.Kind == mappingNode, d.nodes
 		if merges {
 			cost = d.head() + c.weights[i] + d.nodes/16
 		}
@@ -183,8 +183,8 @@ func (d *doc) perhaps(places ...Place) *doc {
 }
 
 // change changes a copy as a merge or as operations say. A merge renames nothing: what it calls the object may be anything where it has a target.
-func (d *doc) change(n *yaml.Node, w *walk) error {
-	if n.Kind != yaml.MappingNode {
+func (d *doc) change(n *node, w *walk) error {
+	if n.Kind != mappingNode {
 		d.remember()
 		return cmp.Or(operate(d, n, w), d.sound())
 	}
@@ -211,10 +211,10 @@ func (d *doc) change(n *yaml.Node, w *walk) error {
 
 // textual is what is wrong with a merge's labels and annotations where they are something else than texts: kustomize may read null as a text, or not at
 // all.
-func textual(patch *yaml.Node) error {
+func textual(patch *node) error {
 	for _, section := range []string{"labels", "annotations"} {
 		n := at(patch, "metadata", section)
-		if n != nil && (len(n.Content) == 0 || slices.ContainsFunc(n.Content, func(c *yaml.Node) bool { return c.Tag == "!!null" })) {
+		if n != nil && (len(n.Content) == 0 || slices.ContainsFunc(n.Content, func(c *node) bool { return c.Tag == "!!null" })) {
 			return errors.New(wordNoTexts)
 		}
 	}
@@ -224,7 +224,7 @@ func textual(patch *yaml.Node) error {
 // sound is what is wrong with the metadata after operations: kustomize drops what it cannot use.
 func (d *doc) sound() error {
 	for _, keys := range [][]string{{"metadata"}, {"metadata", "labels"}, {"metadata", "annotations"}} {
-		if n := at(d.node, keys...); n != nil && n.Kind != yaml.MappingNode {
+		if n := at(d.node, keys...); n != nil && n.Kind != mappingNode {
 			return errors.New(wordMismatch)
 		}
 	}
@@ -232,7 +232,7 @@ func (d *doc) sound() error {
 }
 
 // restore puts back what a key was; nil takes it away.
-func (*doc) restore(into *yaml.Node, key string, was *yaml.Node) {
+func (*doc) restore(into *node, key string, was *node) {
 	switch k := slot(into, key); {
 	case k < 0 && was != nil:
 		into.Content = append(into.Content, mapping(was.Line, key, "").Content[0], was)
@@ -244,17 +244,17 @@ func (*doc) restore(into *yaml.Node, key string, was *yaml.Node) {
 }
 
 // setAt is the line of a patch that sets a field; 0 if none does.
-func setAt(n *yaml.Node, keys []string) int {
+func setAt(n *node, keys []string) int {
 	if field := at(n, keys...); field != nil {
-		return field.Line
+		return int(field.Line)
 	}
-	if n.Kind != yaml.SequenceNode {
+	if n.Kind != sequenceNode {
 		return 0
 	}
 	pointer := "/" + strings.Join(keys, "/")
 	for _, op := range n.Content {
 		if p := scalar(at(op, "path")); p == pointer || strings.HasPrefix(p, pointer+"/") {
-			return op.Line
+			return int(op.Line)
 		}
 	}
 	return 0
@@ -290,16 +290,16 @@ func (d *doc) copyHead() *doc {
 }
 
 // shallow copies a node, and not what is in it.
-func shallow(n *yaml.Node) *yaml.Node {
+func shallow(n *node) *node {
 	out := *n
 	out.Content = slices.Clone(n.Content)
 	return &out
 }
 
 // clone copies a node and what is in it. What an alias stands for is not copied.
-func clone(n *yaml.Node) *yaml.Node {
+func clone(n *node) *node {
 	out := *n
-	out.Content = make([]*yaml.Node, len(n.Content))
+	out.Content = make([]*node, len(n.Content))
 	for i, child := range n.Content {
 		out.Content[i] = clone(child)
 	}
@@ -310,7 +310,7 @@ func clone(n *yaml.Node) *yaml.Node {
 const directive = "$patch"
 
 // merge lays a patch over a section, which is the caller's own, as the sections in it need not be: sections are merged, everything else is put in its place, and null takes it away.
-func merge(into, patch *yaml.Node) error {
+func merge(into, patch *node) error {
 	switch scalar(at(patch, directive)) {
 	case "", "merge":
 	case "replace":
@@ -324,15 +324,15 @@ func merge(into, patch *yaml.Node) error {
 		k := slot(into, key.Value)
 		switch {
 		case key.Value == directive:
-		case value.Tag == "!!null" || value.Kind == yaml.MappingNode && scalar(at(value, directive)) == "delete":
+		case value.Tag == "!!null" || value.Kind == mappingNode && scalar(at(value, directive)) == "delete":
 			if k >= 0 {
 				into.Content = slices.Delete(into.Content, k, k+2)
 			}
-		case value.Kind == yaml.MappingNode:
+		case value.Kind == mappingNode:
 			if k < 0 || into.Content[k+1].Tag == "!!null" {
-				k = assign(into, key, &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: value.Line})
+				k = assign(into, key, &node{Kind: mappingNode, Tag: "!!map", Line: value.Line})
 			}
-			if into.Content[k+1].Kind != yaml.MappingNode {
+			if into.Content[k+1].Kind != mappingNode {
 				failed = errors.New(wordMismatch)
 				continue
 			}
@@ -348,7 +348,7 @@ func merge(into, patch *yaml.Node) error {
 }
 
 // assign sets a key of a section, and gives where it stands.
-func assign(into, key, value *yaml.Node) int {
+func assign(into, key, value *node) int {
 	k := slot(into, key.Value)
 	if k < 0 {
 		into.Content = append(into.Content, key, value)
@@ -359,8 +359,8 @@ func assign(into, key, value *yaml.Node) int {
 }
 
 // slot is where a key stands in a section; -1: nowhere.
-func slot(n *yaml.Node, key string) int {
-	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+func slot(n *node, key string) int {
+	for i := 0; n.Kind == mappingNode && i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
 			return i
 		}
@@ -370,7 +370,7 @@ func slot(n *yaml.Node, key string) int {
 
 // operate does the operations of a JSON patch, as kustomize does them. It stops at the first that fails, unless that may be for what was not kept of the
 // object.
-func operate(d *doc, operations *yaml.Node, w *walk) error {
+func operate(d *doc, operations *node, w *walk) error {
 	p := pointers{d.node, MaxDoc, w}
 	for _, op := range operations.Content {
 		err := p.operate(op)
@@ -383,7 +383,7 @@ func operate(d *doc, operations *yaml.Node, w *walk) error {
 }
 
 // pruned reports whether an operation may be for what was not kept of an object, and for nothing else.
-func (d *doc) pruned(op *yaml.Node) bool {
+func (d *doc) pruned(op *node) bool {
 	kind := d.text("kind")
 	return (kind == "HelmRelease" || d.plain()) && !slices.ContainsFunc([]string{"path", "from"}, func(key string) bool {
 		steps := strings.Split(scalar(at(op, key)), "/")
@@ -393,15 +393,15 @@ func (d *doc) pruned(op *yaml.Node) bool {
 
 // pointers does operations on a document.
 type pointers struct {
-	root *yaml.Node
+	root *node
 	left int // bytes that copies may still take
 	walk *walk
 }
 
-func (p *pointers) operate(op *yaml.Node) error {
+func (p *pointers) operate(op *node) error {
 	value, verb := at(op, "value"), scalar(at(op, "op"))
 	if value == nil {
-		value = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null", Line: op.Line}
+		value = &node{Kind: scalarNode, Tag: "!!null", Value: "null", Line: op.Line}
 	}
 	if verb == "move" || verb == "copy" {
 		into, key, err := p.find(scalar(at(op, "from")))
@@ -436,7 +436,7 @@ func (p *pointers) operate(op *yaml.Node) error {
 }
 
 // find is the section or list that a pointer ends in, and the last key.
-func (p *pointers) find(pointer string) (into *yaml.Node, key string, err error) {
+func (p *pointers) find(pointer string) (into *node, key string, err error) {
 	steps := strings.Split(pointer, "/")
 	if len(steps) < 2 {
 		return nil, "", errors.New(wordPointer)
@@ -445,15 +445,15 @@ func (p *pointers) find(pointer string) (into *yaml.Node, key string, err error)
 	for _, step := range steps[1 : len(steps)-1] {
 		into = descend(into, unescape(step))
 	}
-	if into == nil || into.Kind == yaml.ScalarNode {
+	if into == nil || into.Kind == scalarNode {
 		return nil, "", errors.New(wordPointer)
 	}
 	return into, unescape(steps[len(steps)-1]), nil
 }
 
 // edit adds, replaces or removes a key of a section or an entry of a list. Whether a key is there is nothing to kustomize where it is replaced.
-func edit(into *yaml.Node, key, verb string, value *yaml.Node) error {
-	if into.Kind == yaml.SequenceNode {
+func edit(into *node, key, verb string, value *node) error {
+	if into.Kind == sequenceNode {
 		return editList(into, key, verb, value)
 	}
 	k := slot(into, key)
@@ -468,7 +468,7 @@ func edit(into *yaml.Node, key, verb string, value *yaml.Node) error {
 	return nil
 }
 
-func editList(list *yaml.Node, key, verb string, value *yaml.Node) error {
+func editList(list *node, key, verb string, value *node) error {
 	last := len(list.Content) - 1
 	if verb == "add" {
 		last++
@@ -501,11 +501,11 @@ func entryAt(key string, last int) (int, bool) {
 }
 
 // descend goes one step of a JSON pointer down.
-func descend(n *yaml.Node, step string) *yaml.Node {
+func descend(n *node, step string) *node {
 	if n == nil {
 		return nil
 	}
-	if n.Kind == yaml.SequenceNode {
+	if n.Kind == sequenceNode {
 		if i, ok := entryAt(step, len(n.Content)-1); ok {
 			return n.Content[i]
 		}
@@ -515,7 +515,7 @@ func descend(n *yaml.Node, step string) *yaml.Node {
 }
 
 // equal reports whether two nodes say the same.
-func equal(a, b *yaml.Node) bool {
+func equal(a, b *node) bool {
 	var x, y bytes.Buffer
 	hashed(&x, a, nil)
 	hashed(&y, b, nil)

@@ -11,7 +11,7 @@ func Made(t *Tree, dir string, adds *Kustomization) (objects map[string]string, 
 			continue
 		}
 		var v any
-		if err := d.node.Decode(&v); err != nil {
+		if err := d.node.yaml().Decode(&v); err != nil {
 			return nil, nil, err
 		}
 		text, err := json.Marshal(v)

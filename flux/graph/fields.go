@@ -3,8 +3,6 @@ package graph
 import (
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // fields is what is read of a kustomization.yaml. kustomize takes each in whatever case it is written.
@@ -17,17 +15,17 @@ var fields = []string{
 }
 
 // folded writes the fields of a kustomization.yaml as they are known, and gives those that it has twice: which of them counts is not known.
-func folded(n *yaml.Node) []*yaml.Node {
-	var twice []*yaml.Node
-	seen := map[string]*yaml.Node{}
+func folded(n *node) []*node {
+	var twice []*node
+	seen := map[string]*node{}
 	for i, child := range n.Content {
-		if n.Kind != yaml.MappingNode {
+		if n.Kind != mappingNode {
 			twice = append(twice, folded(child)...)
 			continue
 		}
 		if i%2 == 1 {
 			key := n.Content[i-1].Value
-			if free := key == "pairs" || key == "commonLabels" || key == "commonAnnotations" || key == "labels" || key == "annotations"; !free || child.Kind == yaml.SequenceNode {
+			if free := key == "pairs" || key == "commonLabels" || key == "commonAnnotations" || key == "labels" || key == "annotations"; !free || child.Kind == sequenceNode {
 				twice = append(twice, folded(child)...)
 			}
 			continue
@@ -38,7 +36,7 @@ func folded(n *yaml.Node) []*yaml.Node {
 		value := n.Content[i+1]
 		if before := seen[child.Value]; before != nil {
 			twice = append(twice, child)
-			if before.Kind == yaml.SequenceNode && value.Kind == yaml.SequenceNode { // who reads both misses nothing
+			if before.Kind == sequenceNode && value.Kind == sequenceNode { // who reads both misses nothing
 				value.Content = slices.Concat(before.Content, value.Content)
 			}
 		}

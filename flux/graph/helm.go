@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // fluxHelm is the API group of HelmReleases.
@@ -155,7 +153,7 @@ func (c *thing) values(t *Tree) map[string]string {
 	c.unread = at(c.data.node, keyUnread) != nil || c.data.vague
 	read := func(section string, decode bool) {
 		n := unpacked(at(c.data.node, section))
-		if n == nil || n.Kind != yaml.MappingNode {
+		if n == nil || n.Kind != mappingNode {
 			c.unread = c.unread || unfilled(scalar(n)) != ""
 			return
 		}
@@ -233,7 +231,7 @@ func (t *Tree) generated(d *doc) []*doc {
 	var out []*doc
 	for _, kind := range []string{"ConfigMap", "Secret"} {
 		for _, n := range t.list(d, strings.ToLower(kind[:1])+kind[1:]+"Generator") {
-			in := &doc{place: Place{d.place.File, n.Line}, node: n}
+			in := &doc{place: d.at(n), node: n}
 			if made := t.generator(in, kind, path.Dir(d.place.File)); made != nil {
 				made.label(d, "generatorOptions")
 				made.label(in, "options") // it wins
@@ -313,10 +311,10 @@ func (l *load) generate(docs []*doc, d *doc) []*doc {
 }
 
 // mapping is a section of texts.
-func mapping(line int, pairs ...string) *yaml.Node {
-	n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: line}
+func mapping[Line int | int32](line Line, pairs ...string) *node {
+	n := &node{Kind: mappingNode, Tag: "!!map", Line: int32(line)}
 	for _, text := range pairs {
-		n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text, Line: line})
+		n.Content = append(n.Content, &node{Kind: scalarNode, Tag: "!!str", Value: text, Line: int32(line)})
 	}
 	return n
 }
@@ -329,7 +327,7 @@ const (
 )
 
 // prune takes from a document what says nothing here, and reports whether there was any.
-func prune(n *yaml.Node) bool {
+func prune(n *node) bool {
 	switch scalar(at(n, "kind")) {
 	case "HelmRelease":
 		spec := at(n, "spec")
@@ -338,7 +336,7 @@ func prune(n *yaml.Node) bool {
 		keep(n, "apiVersion", "kind", "metadata", "spec")
 		keep(spec, "chartRef", "chart", "valuesFrom", "releaseName", "targetNamespace", "kubeConfig", accountName)
 		if objects || len(named) > 0 {
-			spec.Content = append(spec.Content, mapping(spec.Line, keyObjects).Content[0], &yaml.Node{Kind: yaml.SequenceNode, Line: spec.Line, Content: named})
+			spec.Content = append(spec.Content, mapping(spec.Line, keyObjects).Content[0], &node{Kind: sequenceNode, Line: spec.Line, Content: named})
 		}
 		if at(instance, "sync") != nil {
 			keep(instance, "sync", "kustomize")
@@ -361,12 +359,11 @@ func prune(n *yaml.Node) bool {
 		}
 		shortTexts(n)
 	}
-	plainComments(n)
 	return true
 }
 
 // plainNames is the names of the ConfigMaps and Secrets that stand in values, and what values call the objects of a chart.
-func plainNames(n *yaml.Node) (out []*yaml.Node) {
+func plainNames(n *node) (out []*node) {
 	if n == nil {
 		return nil
 	}
@@ -382,14 +379,10 @@ func plainNames(n *yaml.Node) (out []*yaml.Node) {
 	return out
 }
 
-// packedNode is a section of texts that is one text: tags, keys and values, each with its end. Few ConfigMaps are ever asked for their values. No
-// YAML says it.
-const packedNode yaml.Kind = 1 << 7
-
 // pack makes one text of a section of texts, which takes a tenth of what its nodes take.
-func pack(n *yaml.Node) {
-	if n == nil || n.Kind != yaml.MappingNode || slices.ContainsFunc(n.Content, func(c *yaml.Node) bool {
-		return c.Kind != yaml.ScalarNode || strings.Contains(c.Tag+c.Value, packedEnd)
+func pack(n *node) {
+	if n == nil || n.Kind != mappingNode || slices.ContainsFunc(n.Content, func(c *node) bool {
+		return c.Kind != scalarNode || strings.Contains(c.Tag+c.Value, packedEnd)
 	}) {
 		return
 	}
@@ -397,20 +390,20 @@ func pack(n *yaml.Node) {
 	for _, c := range n.Content {
 		b.WriteString(c.Tag + packedEnd + c.Value + packedEnd)
 	}
-	*n = yaml.Node{Kind: packedNode, Value: b.String(), Line: n.Line}
+	*n = node{Kind: packedNode, Value: b.String(), Line: n.Line}
 }
 
 const packedEnd = "\x00"
 
 // unpacked is a node as it was before it was packed.
-func unpacked(n *yaml.Node) *yaml.Node {
+func unpacked(n *node) *node {
 	if n == nil || n.Kind != packedNode {
 		return n
 	}
 	out := mapping(n.Line)
 	texts := strings.Split(n.Value, packedEnd)
 	for i := 0; i+2 < len(texts); i += 2 {
-		out.Content = append(out.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: texts[i], Value: texts[i+1], Line: n.Line})
+		out.Content = append(out.Content, &node{Kind: scalarNode, Tag: texts[i], Value: texts[i+1], Line: n.Line})
 	}
 	return out
 }
@@ -433,24 +426,24 @@ func (d *doc) packed() (nodes int) {
 }
 
 // shortValues keeps of a section's values those that a variable may have.
-func shortValues(n *yaml.Node) {
-	if n == nil || n.Kind != yaml.MappingNode {
+func shortValues(n *node) {
+	if n == nil || n.Kind != mappingNode {
 		return
 	}
 	if len(n.Content) > 2*MaxKeys {
 		n.Content = nil
 		return
 	}
-	var content []*yaml.Node
+	var content []*node
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		named := variableName.FindString(key.Value) == key.Value
-		if !named || value.Kind != yaml.ScalarNode && value.Kind != yaml.AliasNode || len(value.Value) > 2*MaxAlias {
+		if !named || value.Kind != scalarNode || len(value.Value) > 2*MaxAlias {
 			uses := variablesIn(key.Value + value.Value)
 			if !named && uses == "" {
 				continue // no variable is called so
 			}
-			value = &yaml.Node{Kind: yaml.ScalarNode, Tag: tagLong, Value: uses, Line: value.Line}
+			value = &node{Kind: scalarNode, Tag: tagLong, Value: uses, Line: value.Line}
 		}
 		content = append(content, key, value)
 	}
@@ -474,11 +467,11 @@ func variablesIn(text string) string {
 }
 
 // keep takes every other key out of a section.
-func keep(n *yaml.Node, keys ...string) {
-	if n == nil || n.Kind != yaml.MappingNode {
+func keep(n *node, keys ...string) {
+	if n == nil || n.Kind != mappingNode {
 		return
 	}
-	var content []*yaml.Node
+	var content []*node
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if slices.Contains(keys, n.Content[i].Value) {
 			content = append(content, n.Content[i], n.Content[i+1])
@@ -487,19 +480,11 @@ func keep(n *yaml.Node, keys ...string) {
 	n.Content = slices.Clip(content)
 }
 
-// plainComments drops comments.
-func plainComments(n *yaml.Node) {
-	n.HeadComment, n.LineComment, n.FootComment = "", "", ""
-	for _, child := range n.Content {
-		plainComments(child)
-	}
-}
-
 // weigh counts the nodes of a document, and the bytes that they say.
 func (d *doc) weigh() { d.nodes, d.size = weight(d.node) }
 
 // weight is how many nodes a node is, with what is in it, and how many bytes they say.
-func weight(n *yaml.Node) (nodes, bytes int) {
+func weight(n *node) (nodes, bytes int) {
 	if n == nil {
 		return 0, 0
 	}

@@ -7,8 +7,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // Influence is a file that one entry point applies and that changes what another one is or makes. An influence stops there: what the
@@ -391,10 +389,10 @@ func digest(d *doc) string {
 }
 
 // hashed adds what a node says. An alias is its name: what it stands for is added where it stands.
-func hashed(h *bytes.Buffer, n *yaml.Node, vars *Variables) {
+func hashed(h *bytes.Buffer, n *node, vars *Variables) {
 	switch n = unpacked(n); n.Kind {
-	case yaml.MappingNode:
-		keys := map[string]*yaml.Node{}
+	case mappingNode:
+		keys := map[string]*node{}
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			keys[n.Content[i].Value] = n.Content[i+1]
 		}
@@ -404,14 +402,14 @@ func hashed(h *bytes.Buffer, n *yaml.Node, vars *Variables) {
 			hashed(h, keys[key], vars)
 		}
 		text(h, "}")
-	case yaml.SequenceNode:
+	case sequenceNode:
 		text(h, "[")
 		for _, child := range n.Content {
 			hashed(h, child, vars)
 		}
 		text(h, "]")
 	default:
-		text(h, n.ShortTag(), vars.Expand(n.Value))
+		text(h, n.Tag, vars.Expand(n.Value))
 	}
 }
 
@@ -433,8 +431,8 @@ func names(d *doc) []string {
 	for _, name := range d.filled {
 		out[name] = true
 	}
-	var visit func(n *yaml.Node)
-	visit = func(n *yaml.Node) {
+	var visit func(n *node)
+	visit = func(n *node) {
 		n = unpacked(n)
 		for rest := n.Value; ; rest = rest[len("${"):] {
 			i := strings.Index(rest, "${")

@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // elsewhere finds in a chart that it makes something in a namespace, which may be another one than its release's.
@@ -25,7 +23,7 @@ func makes(kind string) bool {
 }
 
 // shortTexts puts hashes in place of texts that are longer than any name.
-func shortTexts(n *yaml.Node) {
+func shortTexts(n *node) {
 	if len(n.Value) > MaxAlias {
 		n.Value = hashOf(bytes.NewBufferString(n.Value))
 	}
@@ -36,9 +34,9 @@ func shortTexts(n *yaml.Node) {
 
 // says reports whether a text of a document is this one.
 func (d *doc) says(word string) bool {
-	var is func(n *yaml.Node) bool
-	is = func(n *yaml.Node) bool {
-		return n.Kind == yaml.ScalarNode && d.vars.Expand(n.Value) == word || slices.ContainsFunc(n.Content, is)
+	var is func(n *node) bool
+	is = func(n *node) bool {
+		return n.Kind == scalarNode && d.vars.Expand(n.Value) == word || slices.ContainsFunc(n.Content, is)
 	}
 	return is(d.node)
 }

@@ -5,8 +5,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // build is a kustomization.yaml: which files it names, and what it says of the objects that count here.
@@ -125,8 +123,8 @@ func (t *Tree) readBuild(d *doc) *build {
 }
 
 // unclear notes a field that changes objects in ways that are not followed.
-func (b *build) unclear(d *doc, n *yaml.Node, field string, targets []*selector) *opaque {
-	b.opaque = append(b.opaque, opaque{reference: reference{field: field, place: Place{d.place.File, n.Line}}, targets: targets})
+func (b *build) unclear(d *doc, n *node, field string, targets []*selector) *opaque {
+	b.opaque = append(b.opaque, opaque{reference: reference{field: field, place: d.at(n)}, targets: targets})
 	return &b.opaque[len(b.opaque)-1]
 }
 
@@ -171,7 +169,7 @@ func (b *build) readReplacements(t *Tree, d *doc) {
 }
 
 // selected understands what of an object a replacement asks for; nil: nothing.
-func (t *Tree) selected(d *doc, n *yaml.Node) *selector {
+func (t *Tree) selected(d *doc, n *node) *selector {
 	asked := d.target(n)
 	if asked == (Target{}) || t.hold(d.place.File, 0, 0) {
 		return nil
@@ -242,7 +240,7 @@ func (t *Tree) readConfig(n reference) plugin {
 			t.problem(n.place, wordNoYAML(err))
 		case node != nil:
 			shift(node, line-1)
-			c.inline = append(c.inline, &doc{place: Place{n.place.File, node.Line}, node: node, size: len(text)})
+			c.inline = append(c.inline, &doc{place: Place{n.place.File, int(node.Line)}, node: node, size: len(text)})
 		}
 		line += strings.Count(string(text), "\n")
 	}
@@ -293,7 +291,7 @@ func (t *Tree) names(d *doc, field string) []reference {
 func (d *doc) name(field string, keys ...string) []reference {
 	n := at(d.node, keys...)
 	if text := scalar(n); text != "" {
-		return []reference{{field, text, Place{d.place.File, n.Line}}}
+		return []reference{{field, text, d.at(n)}}
 	}
 	return nil
 }
@@ -310,8 +308,8 @@ func retitled(names []reference, field string) []reference {
 func (t *Tree) sections(d *doc, field string) []*doc {
 	var out []*doc
 	for _, n := range t.list(d, field) {
-		if n.Kind == yaml.MappingNode {
-			out = append(out, &doc{place: Place{d.place.File, n.Line}, node: n})
+		if n.Kind == mappingNode {
+			out = append(out, &doc{place: d.at(n), node: n})
 		}
 	}
 	return out

@@ -16,9 +16,9 @@ import (
 // doc is one YAML document of a file, or one item of a List. It is never written to: what patches it makes a copy.
 type doc struct {
 	place Place
-	node  *yaml.Node // a mapping
-	nodes int        // of it
-	size  int        // bytes of what they say
+	node  *node // a mapping
+	nodes int   // of it
+	size  int   // bytes of what they say
 	vars  *Variables
 	set   map[string]Place // where a patch has set a field, for the fields of tracked
 	by    *Kustomization   // the entry point that it is applied by; nil: the root
@@ -165,7 +165,7 @@ func (t *Tree) parse(c *content, name string, data []byte) {
 // keep files a document by what it is. offset is how many lines of the file stand before it.
 func (t *Tree) keep(c *content, d *doc, offset, depth int) {
 	shift(d.node, offset)
-	d.place.Line = d.node.Line
+	d.place.Line = int(d.node.Line)
 	switch {
 	case IsBuild(d.place.File) && groupOf(d.node) != fluxKustomize:
 		if c.build == nil {
@@ -176,7 +176,7 @@ func (t *Tree) keep(c *content, d *doc, offset, depth int) {
 			t.problem(d.place, wordDeepList())
 		}
 		for _, item := range t.list(d, "items") {
-			if item.Kind == yaml.MappingNode && depth < MaxNested {
+			if item.Kind == mappingNode && depth < MaxNested {
 				one := &doc{place: d.place, node: item}
 				one.weigh()
 				t.keep(c, one, 0, depth+1)
@@ -224,7 +224,7 @@ func documents(data []byte) [][]byte {
 }
 
 // parseDocument parses one document; nil if it is no mapping. The library panics on what it calls internal errors.
-func parseDocument(text []byte) (root *yaml.Node, err error) {
+func parseDocument(text []byte) (root *node, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			root, err = nil, errors.New(wordBroken)
@@ -260,38 +260,38 @@ func unpack(n *yaml.Node) {
 }
 
 // wide reports whether a section has more keys than patches are to look through.
-func wide(n *yaml.Node) bool {
-	return n.Kind == yaml.MappingNode && len(n.Content) > 2*MaxKeys || slices.ContainsFunc(n.Content, wide)
+func wide(n *node) bool {
+	return n.Kind == mappingNode && len(n.Content) > 2*MaxKeys || slices.ContainsFunc(n.Content, wide)
 }
 
 // shift puts the lines of a document to those of its file.
-func shift(n *yaml.Node, lines int) {
+func shift(n *node, lines int) {
 	if lines == 0 {
 		return
 	}
-	n.Line += lines
+	n.Line += int32(lines)
 	for _, child := range n.Content {
 		shift(child, lines)
 	}
 }
 
 // relined puts every line of a document where it was read.
-func relined(n *yaml.Node, line int) {
-	n.Line = line
+func relined(n *node, line int) {
+	n.Line = int32(line)
 	for _, child := range n.Content {
 		relined(child, line)
 	}
 }
 
 // at goes down from a node by keys; nil if there is nothing.
-func at(n *yaml.Node, keys ...string) *yaml.Node {
+func at(n *node, keys ...string) *node {
 	for _, key := range keys {
-		if n == nil || n.Kind != yaml.MappingNode {
+		if n == nil || n.Kind != mappingNode {
 			return nil
 		}
-		var value *yaml.Node
+		var value *node
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			if n.Content[i].Value == key && n.Content[i].Kind == yaml.ScalarNode {
+			if n.Content[i].Value == key && n.Content[i].Kind == scalarNode {
 				value = n.Content[i+1]
 			}
 		}
@@ -301,8 +301,8 @@ func at(n *yaml.Node, keys ...string) *yaml.Node {
 }
 
 // scalar is the text of a node; "" for what is none.
-func scalar(n *yaml.Node) string {
-	if n == nil || n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+func scalar(n *node) string {
+	if n == nil || n.Kind != scalarNode || n.Tag == "!!null" {
 		return ""
 	}
 	return n.Value
@@ -312,15 +312,15 @@ func scalar(n *yaml.Node) string {
 func (d *doc) text(keys ...string) string { return d.vars.Expand(scalar(at(d.node, keys...))) }
 
 // list is the entries of a list, no more than MaxList.
-func (t *Tree) list(d *doc, keys ...string) []*yaml.Node {
+func (t *Tree) list(d *doc, keys ...string) []*node {
 	n := at(d.node, keys...)
 	switch {
-	case n == nil || n.Kind == yaml.ScalarNode:
+	case n == nil || n.Kind == scalarNode:
 		return nil
-	case n.Kind != yaml.SequenceNode:
+	case n.Kind != sequenceNode:
 		return nil
 	case len(n.Content) > MaxList:
-		t.problem(Place{d.place.File, n.Line}, wordLongList(strings.Join(keys, ".")))
+		t.problem(d.at(n), wordLongList(strings.Join(keys, ".")))
 		return n.Content[:MaxList]
 	}
 	return n.Content
@@ -340,7 +340,7 @@ func (t *Tree) texts(d *doc, keys ...string) []string {
 // pairs is the keys of a section whose values are texts.
 func (d *doc) pairs(keys ...string) map[string]string {
 	n := at(d.node, keys...)
-	if n == nil || n.Kind != yaml.MappingNode {
+	if n == nil || n.Kind != mappingNode {
 		return nil
 	}
 	out := map[string]string{}
@@ -350,19 +350,22 @@ func (d *doc) pairs(keys ...string) map[string]string {
 	return out
 }
 
+// at is where a node of the document stands.
+func (d *doc) at(n *node) Place { return Place{d.place.File, int(n.Line)} }
+
 // line is where a field stands: as a patch has set it, or in the document itself.
 func (d *doc) line(keys ...string) Place {
 	if p, ok := d.set[strings.Join(keys, ".")]; ok {
 		return p
 	}
 	if n := at(d.node, keys...); n != nil {
-		return Place{d.place.File, n.Line}
+		return d.at(n)
 	}
 	return Place{}
 }
 
 // groupOf is the API group of an object, without its version.
-func groupOf(n *yaml.Node) string {
+func groupOf(n *node) string {
 	group, _, found := strings.Cut(scalar(at(n, "apiVersion")), "/")
 	if !found {
 		return ""

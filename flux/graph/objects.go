@@ -6,8 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // The API groups that matter here.
@@ -378,7 +376,7 @@ func (t *Tree) inputs(d *doc, object Object) *InputProvider {
 	p := &InputProvider{Object: object}
 	for _, n := range t.list(d, "spec", "schedule") {
 		of := func(key string) string { return d.vars.Expand(scalar(at(n, key))) }
-		p.Schedule = append(p.Schedule, Schedule{Place{d.place.File, n.Line}, of("cron"), of("timeZone"), of("window")})
+		p.Schedule = append(p.Schedule, Schedule{d.at(n), of("cron"), of("timeZone"), of("window")})
 	}
 	return p
 }
@@ -403,12 +401,12 @@ func (o *Objects) generator(t *Tree, d *doc, object Object) {
 // externalArtifact is the kind of what an ArtifactGenerator makes.
 const externalArtifact = "ExternalArtifact"
 
-func ref(d *doc, n *yaml.Node) Ref {
+func ref(d *doc, n *node) Ref {
 	of := func(key string) string { return d.vars.Expand(scalar(at(n, key))) }
 	return Ref{of("kind"), of("namespace"), of("name")}
 }
 
-func (d *doc) target(n *yaml.Node) Target {
+func (d *doc) target(n *node) Target {
 	t := Target{}
 	for key, field := range t.fields() {
 		*field = d.vars.Expand(scalar(at(n, key)))

@@ -6,8 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // bootstrapped is the clusters that say themselves what they read: by a FluxInstance, or by what `flux bootstrap` writes. Several may read one
@@ -162,7 +160,7 @@ func (c Cluster) patchedBy(o Object) Cluster {
 
 // synced fills in what the patches of an instance make of the Kustomization and the source that the Flux Operator makes for it.
 func (t *Tree) synced(c *Cluster, i *Instance) {
-	object := func(group, kind string, spec *yaml.Node) *doc {
+	object := func(group, kind string, spec *node) *doc {
 		d := &doc{place: i.Place, patched: i.patched, node: mapping(i.Line, "apiVersion", group+"/v1", "kind", kind)}
 		d.put(i.sync, "name")
 		d.put(i.namespace(), "namespace")

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/sluicegate/sluice/meter"
 )
 
@@ -76,7 +74,7 @@ func compiled(pattern string) int {
 const openName = "name"
 
 // itself is the selector of a merge without a target: the object that it names. open is [Target.open].
-func itself(n *yaml.Node, open string) *selector {
+func itself(n *node, open string) *selector {
 	t := Target{Group: regexp.QuoteMeta(groupOf(n)), Kind: regexp.QuoteMeta(scalar(at(n, "kind")))}
 	self := &Ref{"", effective(scalar(at(n, "metadata", "namespace"))), scalar(at(n, "metadata", "name"))}
 	if t.Kind == "" || self.Name == "" {

@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 const (
@@ -58,14 +56,14 @@ func (t *Tree) mentions(d *doc) mentioned {
 }
 
 // walk looks through what stands under a key of a section.
-func (m mentioned) walk(vars *Variables, n *yaml.Node, key, section string) {
+func (m mentioned) walk(vars *Variables, n *node, key, section string) {
 	switch {
 	case n == nil:
-	case n.Kind == yaml.ScalarNode && key == "resourcesTemplate":
+	case n.Kind == scalarNode && key == "resourcesTemplate":
 		m.template(vars.Expand(n.Value))
-	case n.Kind == yaml.ScalarNode:
+	case n.Kind == scalarNode:
 		m.text(vars.Expand(n.Value), key, section)
-	case n.Kind == yaml.MappingNode:
+	case n.Kind == mappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			m.walk(vars, n.Content[i+1], n.Content[i].Value, key)
 		}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/go-git/gcfg"
-	"go.yaml.in/yaml/v3"
 )
 
 // origin is an object that another one is made of, and the field that says so.
@@ -50,8 +49,8 @@ func account(d *doc, keys ...string) []use {
 }
 
 // secretUses is the Secrets and ConfigMaps that a section names in fields such as secretRef and certSecretRef, and the sections in it.
-func (t *Tree) secretUses(d *doc, section *yaml.Node) []use {
-	if section == nil || section.Kind != yaml.MappingNode {
+func (t *Tree) secretUses(d *doc, section *node) []use {
+	if section == nil || section.Kind != mappingNode {
 		return nil
 	}
 	var uses []use
@@ -63,7 +62,7 @@ func (t *Tree) secretUses(d *doc, section *yaml.Node) []use {
 			kind = "Secret"
 		case strings.HasSuffix(key, "onfigMapRef"):
 			kind = "ConfigMap"
-		case key == accountName && value.Kind == yaml.ScalarNode:
+		case key == accountName && value.Kind == scalarNode:
 			uses = append(uses, use{ref: Ref{serviceAccount, "", d.vars.Expand(value.Value)}, role: roleSource})
 			continue
 		default:
@@ -639,7 +638,7 @@ func (w *walk) repositories(file string) []string {
 	if w.spent(1+len(text)>>8, 0) {
 		return nil
 	}
-	var root *yaml.Node
+	var root *node
 	if err == nil {
 		root, err = parseDocument(text)
 	}
@@ -661,8 +660,8 @@ func (w *walk) repositories(file string) []string {
 }
 
 // small writes the keys of a section in small letters: Helm takes them however they are written.
-func small(n *yaml.Node) {
-	for i := 0; n != nil && n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+func small(n *node) {
+	for i := 0; n != nil && n.Kind == mappingNode && i+1 < len(n.Content); i += 2 {
 		n.Content[i].Value = strings.ToLower(n.Content[i].Value)
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // Variables is what Flux fills in for variables in what a Kustomization makes, as far as it is known: of `substitute` and of what `substituteFrom` names.
@@ -221,36 +219,36 @@ func (w *walk) refilled(d *doc) *doc {
 }
 
 // open says where in a section of a document a variable without a value may be more than a text.
-func (d *doc) open(n *yaml.Node, w *walk) {
+func (d *doc) open(n *node, w *walk) {
 	for i, child := range n.Content {
 		key := child
-		if n.Kind == yaml.MappingNode && i%2 == 1 {
+		if n.Kind == mappingNode && i%2 == 1 {
 			key = n.Content[i-1]
 		}
 		switch name := unfilled(child.Value); {
-		case child.Kind != yaml.ScalarNode:
+		case child.Kind != scalarNode:
 			if key.Value != "metadata" && key.Value != "substitute" { // of which the keys are anybody's
 				d.open(child, w)
 			}
-		case name != "" && n.Kind == yaml.MappingNode && (key == child || slices.Contains(sections, key.Value)):
+		case name != "" && n.Kind == mappingNode && (key == child || slices.Contains(sections, key.Value)):
 			of := d.by.title()
 			if d.text("kind") == "Kustomization" {
 				of = d.text("metadata", "namespace") + "/" + d.text("metadata", "name")
 			}
-			w.tree.note(Problem{Place: Place{d.place.File, child.Line}, Text: wordUnknown(key.Value, child.Value, name), Variable: name, Of: of})
+			w.tree.note(Problem{Place: d.at(child), Text: wordUnknown(key.Value, child.Value, name), Variable: name, Of: of})
 		}
 	}
 }
 
 // refill fills variables in where they are a key, or where what they make of a text is no text as it stands there.
-func (w *walk) refill(v *Variables, n *yaml.Node) {
+func (w *walk) refill(v *Variables, n *node) {
 	for i, child := range n.Content {
 		text := v.Expand(child.Value)
 		switch {
-		case child.Kind != yaml.ScalarNode:
+		case child.Kind != scalarNode:
 			w.refill(v, child)
 		case text == child.Value || strings.Contains(text, "\n"):
-		case n.Kind == yaml.MappingNode && i%2 == 0:
+		case n.Kind == mappingNode && i%2 == 0:
 			key := *child
 			key.Value = text
 			n.Content[i] = &key
@@ -259,8 +257,8 @@ func (w *walk) refill(v *Variables, n *yaml.Node) {
 			if nodes, _ := weight(is); w.spent(1, nodes) {
 				return
 			}
-			if was != nil && was.Value == child.Value && is != nil && (is.Kind != yaml.ScalarNode || is.Value != text || is.Tag == "!!null") {
-				relined(is, child.Line)
+			if was != nil && was.Value == child.Value && is != nil && (is.Kind != scalarNode || is.Value != text || is.Tag == "!!null") {
+				relined(is, int(child.Line))
 				n.Content[i] = is
 			}
 		}
@@ -268,14 +266,14 @@ func (w *walk) refill(v *Variables, n *yaml.Node) {
 }
 
 // bare is what a text is that stands in a section or a list without quotes; nil: no YAML.
-func bare(in *yaml.Node, text string) *yaml.Node {
+func bare(in *node, text string) *node {
 	before := "k: "
-	if in.Kind == yaml.SequenceNode {
+	if in.Kind == sequenceNode {
 		before = "k:\n- "
 	}
 	root, err := parseDocument([]byte(before + text))
 	n := at(root, "k")
-	if n != nil && in.Kind == yaml.SequenceNode && len(n.Content) > 0 {
+	if n != nil && in.Kind == sequenceNode && len(n.Content) > 0 {
 		n = n.Content[0]
 	}
 	if err != nil || n == nil {

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/sluicegate/sluice/meter"
 )
 
@@ -615,8 +613,8 @@ func (o opaque) fits(w *walk, d *doc) bool {
 }
 
 // mentions reports whether a text stands anywhere in a document.
-func mentions(n *yaml.Node, text string) bool {
-	return strings.Contains(n.Value, text) || slices.ContainsFunc(n.Content, func(c *yaml.Node) bool { return mentions(c, text) })
+func mentions(n *node, text string) bool {
+	return strings.Contains(n.Value, text) || slices.ContainsFunc(n.Content, func(c *node) bool { return mentions(c, text) })
 }
 
 // head sets namespace and name, and then labels and annotations, as a kustomization.yaml says.
@@ -659,7 +657,7 @@ func (l *load) head(docs []*doc, b *build) {
 // copyKey is a document and what makes a copy of it: a patch, or what a kustomization.yaml sets in its metadata.
 type copyKey struct {
 	doc                       *doc
-	patch                     *yaml.Node
+	patch                     *node
 	namespace, prefix, suffix string
 	metadata                  *pairs
 }
@@ -703,7 +701,7 @@ func (d *doc) put(value string, keys ...string) {
 			n.Content[k+1] = mapping(d.place.Line, "", value).Content[1]
 			return
 		}
-		if n.Content[k+1].Kind != yaml.MappingNode {
+		if n.Content[k+1].Kind != mappingNode {
 			n.Content[k+1] = mapping(d.place.Line)
 		}
 		n = n.Content[k+1]
