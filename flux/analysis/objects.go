@@ -10,6 +10,7 @@ import (
 	"github.com/sluicegate/sluice/flux/build"
 	"github.com/sluicegate/sluice/flux/graph"
 	"github.com/sluicegate/sluice/flux/reach"
+	"github.com/sluicegate/sluice/meter"
 )
 
 // wordApart is why an entry point is not built whose source is put together of several places of the tree.
@@ -47,6 +48,10 @@ func (t Tree) Build(ctx context.Context, entries []graph.Entry) ([]reach.Build, 
 	}
 	for i, r := range results {
 		out[i].Err, out[i].Remote = r.Err, r.Remote || out[i].Entry.Foreign()
+		if err := t.run.Meter.Take(meter.Nodes, len(r.Objects), out[i].Entry.Path()); err != nil {
+			return nil, err
+		}
+		out[i].Objects = make([]reach.Object, 0, len(r.Objects))
 		for _, o := range r.Objects {
 			out[i].Objects = append(out[i].Objects, reach.Object(o))
 		}

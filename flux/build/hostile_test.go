@@ -255,7 +255,7 @@ func TestMetered(t *testing.T) {
 		want   string
 	}{
 		"enough":  {meter.Limits{}, "app", ""},
-		"objects": {meter.Limits{meter.Nodes: 1000}, "app", "build: app: more than 1,000 nodes of YAML"},
+		"objects": {meter.Limits{meter.Nodes: 500}, "app", "build: app: more than 500 nodes of YAML"},
 		"files":   {meter.Limits{meter.Bytes: 1000}, "app", "build: app/a.yaml: more than 0 KiB of text"},
 		"time":    {meter.Limits{meter.Time: int64(300 * time.Millisecond)}, "slow", "build: more than 300ms"},
 	} {

@@ -96,23 +96,20 @@ type task struct {
 	outcome
 }
 
-// nodesOf is about how many nodes an object is that was built, as it is made; half of them are where it is compared, for as long as the run goes on.
-const nodesOf = 4
-
 // charge charges what is held of a task until the run ends.
 func (r *run) charge(t *task) error {
 	bytes := len(t.Text) + len(t.Err)
 	for _, o := range t.Objects {
-		bytes += len(o.Name) + len(o.Path)
+		bytes += len(o.Group) + len(o.Kind) + len(o.Namespace) + len(o.Name) + len(o.File) + len(o.Path) + len(o.Source)
 	}
-	r.nodes += nodesOf * len(t.Objects)
-	return cmp.Or(r.Meter.Take(meter.Nodes, nodesOf*len(t.Objects), t.entry.Path), r.Meter.Take(meter.Bytes, bytes, t.entry.Path))
+	r.nodes += len(t.Objects)
+	return cmp.Or(r.Meter.Take(meter.Nodes, len(t.Objects), t.entry.Path), r.Meter.Take(meter.Bytes, bytes, t.entry.Path))
 }
 
 // free gives back what is held no longer once the results are the caller's.
 func (r *run) free() {
 	r.Meter.Give(meter.Bytes, r.bytes)
-	r.Meter.Give(meter.Nodes, r.nodes/2)
+	r.Meter.Give(meter.Nodes, r.nodes)
 }
 
 // load reads the tree's files.

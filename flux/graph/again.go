@@ -31,7 +31,7 @@ func (t *Tree) readContent(name string) *content {
 		return &content{problems: []Problem{{Place: Place{File: name}, Text: err.Error()}}, unread: true}
 	}
 	c, alone := &content{}, &Tree{meter: t.meter}
-	if t.step(name, 1+len(data)>>10) || t.hold(name, 2, 0) {
+	if t.step(name, 1+len(data)>>10) || t.hold(name, 1, 0) {
 		return c
 	}
 	alone.parse(c, name, data)
@@ -534,8 +534,8 @@ func (w *walk) result(dir string, k *Kustomization, sources ...piece) *result {
 		r = w.tree.results[key]
 	}
 	if r == nil || !w.again(r.problems, key) {
-		l := w.newLoad()
-		if older := w.tree.older[key]; older != nil {
+		l, older := w.newLoad(), w.tree.older[key]
+		if older != nil {
 			l.before = maps.Clone(older.copies)
 			for key, c := range older.patches {
 				if key.file == "" { // it says itself what it says
@@ -547,6 +547,10 @@ func (w *walk) result(dir string, k *Kustomization, sources ...piece) *result {
 			l.sources = sources
 		}
 		l.docs = l.applied(dir, k)
+		if older != nil && maps.Equal(older.edges, l.edges) {
+			w.tree.meter.Give(meter.Nodes, len(l.edges))
+			l.edges = older.edges
+		}
 		r = &l.result
 		if w.spent(1, 0) || w.tree.hold(dir, 4, len(key)) {
 			return r

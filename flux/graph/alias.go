@@ -17,6 +17,9 @@ type node struct {
 	Content    []*node // of a mapping keys and values in turns
 }
 
+// nodeBytes is what a node takes, with what points to it. Its text is counted apart.
+const nodeBytes = 72
+
 // kind is what a node is.
 type kind uint8
 

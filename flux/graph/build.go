@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/sluicegate/sluice/meter"
 )
 
 // patch is an entry of a list of patches, with its variables filled in: Flux does so before it reads the patches of what it applies.
@@ -150,9 +152,9 @@ func (c change) apply(d *doc, w *walk) (*doc, error) {
 		}
 		merges, cost := n.Kind == mappingNode, d.nodes
 		if merges {
-			cost = d.head() + c.weights[i] + d.nodes/16
+			cost = d.nodes / 6 // what leads to what is in the sections that are changed
 		}
-		if w.spent(0, cost+c.weights[i]+d.packed()) {
+		if w.spent(0, cost+d.head()+c.weights[i]+charged(d.packed())) {
 			return d, errors.New(w.tree.Beyond())
 		}
 		if merges {
@@ -166,11 +168,18 @@ func (c change) apply(d *doc, w *walk) (*doc, error) {
 			failed = err
 		}
 		d.weigh()
+		set := maps.Clone(d.set)
 		for _, keys := range tracked {
-			if line := setAt(n, keys); line > 0 {
-				d.set[strings.Join(keys, ".")] = Place{c.place.File, c.place.Line + c.lines[i] + line - 1}
+			line := setAt(n, keys)
+			if line == 0 || set == nil && w.spent(0, 2) {
+				continue
 			}
+			if set == nil {
+				set = map[string]Place{}
+			}
+			set[strings.Join(keys, ".")] = Place{c.place.File, c.place.Line + c.lines[i] + line - 1}
 		}
+		d.set = set
 	}
 	return d, failed
 }
@@ -200,10 +209,7 @@ func (d *doc) change(n *node, w *walk) error {
 	err := merge(d.node, n)
 	d.restore(d.node, "apiVersion", api)
 	d.restore(d.node, "kind", kind)
-	if at(d.node, "metadata") == nil {
-		d.restore(d.node, "metadata", mapping(d.place.Line)) // kustomize gives it its name again
-	}
-	metadata := at(d.node, "metadata")
+	metadata := d.section("metadata") // kustomize gives it its name again
 	d.restore(metadata, "name", name)
 	d.restore(metadata, "namespace", namespace)
 	return cmp.Or(err, textual(n))
@@ -264,29 +270,37 @@ func setAt(n *node, keys []string) int {
 func (d *doc) copy() *doc {
 	out := *d
 	out.node = clone(d.node)
-	if out.set = maps.Clone(d.set); out.set == nil {
-		out.set = map[string]Place{}
-	}
 	return &out
 }
 
-// head is how many nodes [doc.copyHead] copies, about.
+// head is how many of the meter's nodes a copy takes, where it is kept, with its metadata and the names that it had.
 func (d *doc) head() int {
-	nodes, _ := weight(at(d.node, "metadata"))
-	return 1 + len(d.node.Content)/16 + nodes
+	pointers := len(d.node.Content) + 6*len(d.before) + 3*len(d.patched)
+	if metadata := at(d.node, "metadata"); metadata != nil {
+		pointers += len(metadata.Content)
+	}
+	return 3 + pointers*8/meter.NodeBytes
 }
 
-// copyHead is a document of which the metadata may be changed, and what else [merge] copies as it goes.
+// copyHead is a document of which whole sections may be put in the place of what it has.
 func (d *doc) copyHead() *doc {
 	out := *d
-	out.node, out.set = shallow(d.node), maps.Clone(d.set)
-	if out.set == nil {
-		out.set = map[string]Place{}
-	}
-	if k := slot(out.node, "metadata"); k >= 0 {
-		out.node.Content[k+1] = clone(out.node.Content[k+1])
-	}
+	out.node = shallow(d.node)
 	return &out
+}
+
+// section is a section of a copy, which has it to itself from then on, and not what is in it. Where there is none it is made.
+func (d *doc) section(keys ...string) *node {
+	n := d.node
+	for _, key := range keys {
+		is := &node{Kind: mappingNode, Tag: "!!map", Line: int32(d.place.Line)}
+		if k := slot(n, key); k >= 0 && n.Content[k+1].Kind == mappingNode {
+			is = shallow(n.Content[k+1])
+		}
+		assign(n, mapping(is.Line, key, "").Content[0], is)
+		n = is
+	}
+	return n
 }
 
 // shallow copies a node, and not what is in it.
@@ -412,7 +426,7 @@ func (p *pointers) operate(op *node) error {
 			return errors.New(wordPointer)
 		}
 		nodes, size := weight(value)
-		if p.left -= 2*nodes + size; p.left < 0 || p.walk.spent(0, nodes) {
+		if p.left -= 5*nodes + size; p.left < 0 || p.walk.spent(0, nodes) {
 			return errors.New(wordLargeDocument())
 		}
 		if value = clone(value); verb == "move" {

@@ -41,6 +41,7 @@ type Cluster struct {
 	Problems []Problem
 
 	edges    map[string]Edge
+	added    bool            // to these: until then they are those of a result
 	looked   map[string]bool // as that of a result
 	fetched  []Problem       // URLs that kustomize fetches: problems, where they are of this repository
 	readings []reading       // of other branches than those of what reads them
@@ -529,7 +530,7 @@ func (w *walk) read(c *Cluster, k *Kustomization, sources ...piece) []*Kustomiza
 		k.vars = &Variables{}
 	}
 	r := w.result(dir, k, sources...)
-	if w.spent(1+len(r.docs), len(r.edges)) { // each is the entry point's own
+	if w.spent(1+len(r.docs), 0) {
 		return nil
 	}
 	var rest []*doc
@@ -564,9 +565,9 @@ func (w *walk) read(c *Cluster, k *Kustomization, sources ...piece) []*Kustomiza
 		}
 	}
 	if dir == c.Path {
-		c.edges, c.looked, c.unsure = maps.Clone(r.edges), r.looked, r.unsure // charts are added
+		c.edges, c.added, c.looked, c.unsure = r.edges, false, r.looked, r.unsure
 	} else {
-		k.edges, k.looked, k.unsure = maps.Clone(r.edges), r.looked, r.unsure
+		k.edges, k.added, k.looked, k.unsure = r.edges, false, r.looked, r.unsure
 	}
 	c.link(from)
 	found := c.Kustomizations[from:]

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -132,6 +133,21 @@ func (e Entry) edges() map[string]Edge {
 		return e.Cluster.edges
 	}
 	return e.Kustomization.edges
+}
+
+// add adds a file that an entry point reads, if nothing says so yet.
+func (w *walk) add(e Entry, edge Edge) {
+	edges, added := &e.Cluster.edges, &e.Cluster.added
+	if e.Kustomization != nil {
+		edges, added = &e.Kustomization.edges, &e.Kustomization.added
+	}
+	if _, known := (*edges)[edge.File]; known || w.spent(0, 1) || !*added && w.spent(0, len(*edges)) {
+		return
+	}
+	if !*added {
+		*edges, *added = maps.Clone(*edges), true
+	}
+	(*edges)[edge.File] = edge
 }
 
 // Files is the files that the entry point is known to read, sorted.

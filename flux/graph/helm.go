@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sluicegate/sluice/meter"
 )
 
 // fluxHelm is the API group of HelmReleases.
@@ -245,7 +247,7 @@ func (t *Tree) generated(d *doc) []*doc {
 // label gives what is made labels and annotations that options have.
 func (d *doc) label(from *doc, options string) {
 	for _, section := range []string{"labels", "annotations"} {
-		d.add(pairs{section, from.pairs(options, section)})
+		d.add(newPairs(section, from.place.Line, from.pairs(options, section)))
 	}
 	d.weigh()
 }
@@ -273,9 +275,9 @@ func (t *Tree) generator(in *doc, kind, dir string) *doc {
 	for _, l := range g.loads {
 		g.files = append(g.files, l.file)
 	}
-	out := &doc{place: in.place, node: mapping(in.place.Line, "apiVersion", "v1", "kind", kind), nodes: 16, size: MaxAlias, made: g}
-	if out.put(name, "name"); namespace != "" {
-		out.put(namespace, "namespace")
+	out := &doc{place: in.place, node: mapping(in.place.Line, "apiVersion", "v1", "kind", kind), nodes: charged(16), size: MaxAlias, made: g}
+	if out.put("name", name); namespace != "" {
+		out.put("namespace", namespace)
 	}
 	return out
 }
@@ -480,21 +482,27 @@ func keep(n *node, keys ...string) {
 	n.Content = slices.Clip(content)
 }
 
-// weigh counts the nodes of a document, and the bytes that they say.
+// weigh says what a document weighs.
 func (d *doc) weigh() { d.nodes, d.size = weight(d.node) }
 
-// weight is how many nodes a node is, with what is in it, and how many bytes they say.
+// weight is how many of the meter's nodes a node takes, with what is in it, and how many bytes all of them say.
 func weight(n *node) (nodes, bytes int) {
-	if n == nil {
-		return 0, 0
+	count := 0
+	var add func(*node)
+	add = func(n *node) {
+		count, bytes = count+1, bytes+len(n.Value)
+		for _, child := range n.Content {
+			add(child)
+		}
 	}
-	nodes, bytes = 1, len(n.Value)
-	for _, child := range n.Content {
-		more, longer := weight(child)
-		nodes, bytes = nodes+more, bytes+longer
+	if n != nil {
+		add(n)
 	}
-	return nodes, bytes
+	return charged(count), bytes
 }
+
+// charged is how many of the meter's nodes so many of documents take.
+func charged(count int) int { return (count*nodeBytes + meter.NodeBytes - 1) / meter.NodeBytes }
 
 // blank reports whether a document says nothing.
 func blank(text []byte) bool {

@@ -28,10 +28,18 @@ type build struct {
 	opaque     []opaque
 }
 
-// pairs is labels or annotations that a kustomization.yaml adds.
+// pairs is labels or annotations that a kustomization.yaml adds. All objects share their nodes.
 type pairs struct {
 	section string
-	values  map[string]string
+	content []*node // keys and values in turns, by keys
+}
+
+func newPairs(section string, line int, values map[string]string) pairs {
+	p := pairs{section: section}
+	for _, key := range sortedKeys(values) {
+		p.content = append(p.content, mapping(line, key, values[key]).Content...)
+	}
+	return p
 }
 
 // opaque is what changes objects in ways that are not followed: for each file, or for the kustomization.yaml itself.
@@ -132,7 +140,7 @@ func (b *build) unclear(d *doc, n *node, field string, targets []*selector) *opa
 func (b *build) readMetadata(t *Tree, d *doc) {
 	add := func(section string, s *doc, key string) {
 		if values := s.pairs(key); len(values) > 0 {
-			b.metadata = append(b.metadata, pairs{section, values})
+			b.metadata = append(b.metadata, newPairs(section, b.place.Line, values))
 		} else if n := at(s.node, key); n != nil && len(n.Content) > 0 {
 			b.unclear(d, n, key, nil)
 		}

@@ -182,7 +182,7 @@ func (t *Tree) keep(c *content, d *doc, offset, depth int) {
 				t.keep(c, one, 0, depth+1)
 			}
 		}
-	case t.hold(d.place.File, 2, 0):
+	case t.hold(d.place.File, 1, 0):
 	default:
 		c.docs = append(c.docs, d)
 	}

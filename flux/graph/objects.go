@@ -124,6 +124,7 @@ type Kustomization struct {
 	leads    []string        // the files that lead to it and to its origins, once they were asked for
 	looked   map[string]bool // as that of a result
 	edges    map[string]Edge // by file
+	added    bool            // to these: until then they are those of a result
 	unsure   []Problem       // what is not known of what it applies
 	from     *thing          // what SourceRef names, of whatever kind
 	names    []string        // of the variables that its definition has

@@ -162,8 +162,8 @@ func (c Cluster) patchedBy(o Object) Cluster {
 func (t *Tree) synced(c *Cluster, i *Instance) {
 	object := func(group, kind string, spec *node) *doc {
 		d := &doc{place: i.Place, patched: i.patched, node: mapping(i.Line, "apiVersion", group+"/v1", "kind", kind)}
-		d.put(i.sync, "name")
-		d.put(i.namespace(), "namespace")
+		d.put("name", i.sync)
+		d.put("namespace", i.namespace())
 		d.node.Content = append(d.node.Content, mapping(i.Line, "spec", "").Content[0], spec)
 		return d
 	}

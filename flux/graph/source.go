@@ -566,9 +566,10 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 			w.unsure(c, e.Kustomization, Problem{Place: release.Place, Text: wordNoSource(r)})
 		}
 		w.linked(files)
-		if release.made.files = append(release.made.files, files...); w.spent(len(files)+len(name)>>4, 0) {
+		if w.spent(len(files)+len(name)>>4, len(files)/8) {
 			return
 		}
+		release.made.files = append(release.made.files, files...)
 		if p.source != nil && !c.sameBranch(e, p.branch()) {
 			c.readings = append(c.readings, reading{p.source, e, roleChart, release.Object, files, release})
 			continue
@@ -578,14 +579,13 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 			made.source.Kind = "GitRepository"
 			c.readings = append(c.readings, reading{made, e, roleChart, release.Object, files, nil})
 		}
+		reads, may := roleChart+" "+shown(o.Object), roleMay+" "+shown(o.Object)
 		for _, file := range files {
-			why := roleChart
+			why := reads
 			if q, ok := p.below(name[0]); o.whole && (!ok || !within(q.dir, file)) {
-				why = roleMay
+				why = may
 			}
-			if _, known := e.edges()[file]; !known {
-				e.edges()[file] = Edge{file, release.File, why + " " + shown(o.Object)}
-			}
+			w.add(e, Edge{file, release.File, why})
 		}
 	}
 }
@@ -756,11 +756,11 @@ func (t *Tree) inModule(name string) bool {
 
 // submodules adds to what a Kustomization reads the submodules in it, of which git keeps a commit at their path, and those that a name in it leads to.
 func (w *walk) submodules(c *Cluster, k *Kustomization) {
-	edges, looked := k.edges, k.looked
-	if c.entry(k).Kustomization == nil {
-		edges, looked = c.edges, c.looked
+	e, looked := c.entry(k), k.looked
+	if e.Kustomization == nil {
+		looked = c.looked
 	}
-	if edges == nil || !slices.ContainsFunc(k.origins, func(o origin) bool { return o.recurses }) {
+	if e.edges() == nil || !slices.ContainsFunc(k.origins, func(o origin) bool { return o.recurses }) {
 		return
 	}
 	for _, dir := range w.tree.modules() {
@@ -768,9 +768,7 @@ func (w *walk) submodules(c *Cluster, k *Kustomization) {
 			continue
 		}
 		for _, file := range []string{gitmodules, dir} {
-			if _, known := edges[file]; !known {
-				edges[file] = Edge{File: file}
-			}
+			w.add(e, Edge{File: file})
 		}
 	}
 }

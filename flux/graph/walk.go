@@ -297,9 +297,25 @@ func (l *load) transform(docs []*doc, b *build, dir string) {
 
 // add adds labels or annotations to a copy, which weighs more then.
 func (d *doc) add(p pairs) {
-	for _, key := range sortedKeys(p.values) {
-		d.put(p.values[key], p.section, key)
+	if len(p.content) == 0 {
+		return
 	}
+	into := d.section("metadata", p.section)
+	for i := 0; i < len(p.content); i += 2 {
+		assign(into, p.content[i], p.content[i+1])
+	}
+}
+
+// adding is how many of the meter's nodes that takes.
+func (d *doc) adding(all []pairs) (nodes int) {
+	for _, p := range all {
+		pointers := len(p.content)
+		if into := at(d.node, "metadata", p.section); into != nil {
+			pointers += len(into.Content)
+		}
+		nodes += 1 + pointers*8/meter.NodeBytes
+	}
+	return nodes
 }
 
 // resource loads one entry of a list of resources: a file or a directory.
@@ -621,7 +637,7 @@ func mentions(n *node, text string) bool {
 func (l *load) head(docs []*doc, b *build) {
 	renames, labels, added := b.namespace+b.prefix+b.suffix != "", 0, 0
 	for _, p := range b.metadata {
-		labels += len(p.values)
+		labels += len(p.content) / 2
 	}
 	if !renames && labels == 0 {
 		return
@@ -639,7 +655,7 @@ func (l *load) head(docs []*doc, b *build) {
 			docs[i] = before
 			continue
 		}
-		if l.walk.spent(1+labels, d.head()+5+2*labels) || l.walk.tree.hold(b.place.File, 0, added) {
+		if l.walk.spent(1+labels, d.head()+d.adding(b.metadata)) || l.walk.tree.hold(b.place.File, 0, added) {
 			return
 		}
 		d = d.copyHead()
@@ -676,10 +692,10 @@ func (l *load) copied(key copyKey) *doc {
 func (d *doc) rename(b *build, name string) {
 	d.remember()
 	if b.namespace != "" {
-		d.put(b.namespace, "namespace")
+		d.put("namespace", b.namespace)
 	}
 	if b.prefix+b.suffix != "" && name != "" {
-		d.put(b.prefix+name+b.suffix, "name")
+		d.put("name", b.prefix+name+b.suffix)
 	}
 }
 
@@ -689,21 +705,7 @@ func (d *doc) remember() {
 }
 
 // put sets a text of the metadata of a copy.
-func (d *doc) put(value string, keys ...string) {
-	n := d.node
-	for i, key := range append([]string{"metadata"}, keys...) {
-		k := slot(n, key)
-		if k < 0 {
-			n.Content = append(n.Content, mapping(d.place.Line, key, "").Content...)
-			k = len(n.Content) - 2
-		}
-		if i == len(keys) {
-			n.Content[k+1] = mapping(d.place.Line, "", value).Content[1]
-			return
-		}
-		if n.Content[k+1].Kind != mappingNode {
-			n.Content[k+1] = mapping(d.place.Line)
-		}
-		n = n.Content[k+1]
-	}
+func (d *doc) put(key, value string) {
+	pair := mapping(d.place.Line, key, value).Content
+	assign(d.section("metadata"), pair[0], pair[1])
 }

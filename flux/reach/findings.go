@@ -195,7 +195,7 @@ type owner struct {
 // made is an object in the cluster that it is made for.
 type made struct {
 	cluster, values string
-	Object
+	identity
 }
 
 func madeBy(e graph.Entry, o Object) made { return made{e.Target(), valuesOf(e, o), o.id()} }
@@ -204,17 +204,17 @@ func madeBy(e graph.Entry, o Object) made { return made{e.Target(), valuesOf(e, 
 func (g *Graph) duplicates(built []Build, some map[made]bool) []config.Note {
 	owners, order := map[made][]owner{}, []made{}
 	for _, b := range built {
-		seen := map[Object]bool{}
+		seen := map[identity]bool{}
 		for _, o := range b.Objects {
 			k := madeBy(b.Entry, o)
 			if seen[o.id()] || some != nil && !some[k] {
 				continue
 			}
-			if g.spent(o.File, 3, 1) {
+			if g.spent(o.File, 2, 1) {
 				return nil
 			}
 			seen[o.id()] = true
-			if owners[k] == nil {
+			if len(owners[k]) == 1 {
 				order = append(order, k)
 			}
 			owners[k] = append(owners[k], owner{known{Entry: b.Entry, releases: g.release(b.Entry)}, o.File})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluicegate/sluice/flux/graph"
 	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/meter"
 )
 
 // Object is one object that an entry point makes.
@@ -18,13 +19,13 @@ type Object struct {
 	Kept                         bool   // Flux does not delete it where it leaves an entry point
 }
 
-// id is what Kubernetes knows an object by.
-func (o Object) id() Object {
-	return Object{Group: o.Group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
-}
+// identity is what Kubernetes knows an object by.
+type identity struct{ Group, Kind, Namespace, Name string }
+
+func (o Object) id() identity { return identity{o.Group, o.Kind, o.Namespace, o.Name} }
 
 // moving is what an object is known by that moves: of one that kustomize generates the name without the hash of what stands in it.
-func (o Object) moving() Object {
+func (o Object) moving() identity {
 	out := o.id()
 	if (o.Kind == "ConfigMap" || o.Kind == "Secret") && graph.IsBuild(o.File) {
 		out.Name = cmp.Or(graph.Unhashed(out.Name), out.Name)
@@ -225,6 +226,7 @@ func (g *Graph) touched(files []string) map[string]bool {
 func (g *Graph) Windowed(before, after []Build) []graph.Entry {
 	before, after = g.live(before), g.live(after)
 	m := mover{Graph: g, was: g.made(before)}
+	defer g.forget(before)
 	in := map[string]bool{}
 	for _, all := range m.arrivals(after) {
 		for _, a := range all {
@@ -262,6 +264,7 @@ func (m *mover) broken(after []Build) (out []graph.Entry) {
 func (g *Graph) Copies(windowed, before, after []Build) []Move {
 	before, after = g.live(before), g.live(after)
 	m := mover{Graph: g, was: g.made(before), count: map[bool]int{}}
+	defer g.forget(before)
 	arrivals, broken := m.arrivals(after), m.broken(after)
 	for _, b := range windowed {
 		for _, e := range broken {
@@ -284,6 +287,7 @@ func (g *Graph) Copies(windowed, before, after []Build) []Move {
 // and appears in the other under the same last name counts. A deletion is no move.
 func (g *Graph) Moves(before, after []Build, changes []Change) []Move {
 	m := mover{Graph: g, was: g.made(before), is: g.made(after), count: map[bool]int{}}
+	defer g.forget(slices.Concat(before, after))
 	m.byObject(before, after)
 	m.byName(before, after, changes)
 	return m.moves
@@ -313,21 +317,21 @@ func (g *Graph) Hold(moves []Move) {
 // mover looks for moves.
 type mover struct {
 	*Graph
-	was, is map[string]map[Object]bool // by entry point: what it makes; nil: it is there, and that is not known
+	was, is map[string]map[identity]bool // by entry point: what it makes; nil: it is there, and that is not known
 	moves   []Move
 	count   map[bool]int // of moves, by whether they hold nothing: such take no room from the others
 }
 
 // made is what entry points make, by key; nil: they are there, and it is not known.
-func (g *Graph) made(all []Build) map[string]map[Object]bool {
-	out := map[string]map[Object]bool{}
+func (g *Graph) made(all []Build) map[string]map[identity]bool {
+	out := map[string]map[identity]bool{}
 	for _, b := range all {
-		if g.spent(b.Entry.Path(), 1+len(b.Objects), 1+len(b.Objects)) {
+		if g.spent(b.Entry.Path(), b.nodes(), 1+len(b.Objects)) {
 			break
 		}
 		objects := out[key(b.Entry)]
 		if b.Err == "" {
-			objects = make(map[Object]bool, len(b.Objects))
+			objects = make(map[identity]bool, len(b.Objects))
 			for _, o := range b.Objects {
 				objects[o.moving()] = true
 			}
@@ -336,6 +340,18 @@ func (g *Graph) made(all []Build) map[string]map[Object]bool {
 	}
 	return out
 }
+
+// forget gives back what [Graph.made] took.
+func (g *Graph) forget(all []Build) {
+	for _, b := range all {
+		if g.meter != nil {
+			g.meter.Give(meter.Nodes, b.nodes())
+		}
+	}
+}
+
+// nodes is how many of the meter's nodes it takes to know of each object that it is made.
+func (b Build) nodes() int { return 1 + len(b.Objects)*2/3 }
 
 // add adds a move of an object.
 func (m *mover) add(o Object, from, to graph.Entry, appears string) {
@@ -394,8 +410,8 @@ type arrival struct {
 }
 
 // arrivals is what entry points make after the change and did not make before, by object.
-func (m *mover) arrivals(after []Build) map[Object][]arrival {
-	arrivals := map[Object][]arrival{}
+func (m *mover) arrivals(after []Build) map[identity][]arrival {
+	arrivals := map[identity][]arrival{}
 	for _, b := range after {
 		old, existed := m.was[key(b.Entry)]
 		if b.Err != "" || existed && old == nil {

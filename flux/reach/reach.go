@@ -138,7 +138,7 @@ func (g *Graph) release(e graph.Entry) []layout.Release {
 
 // read keeps that something reads a path.
 func (g *Graph) read(path string, r Reader) {
-	if !g.spent(path, 1, 1) {
+	if !g.spent(path, 1-len(g.readers[path])%2, 1) { // the first with what is kept of the path
 		g.readers[path] = append(g.readers[path], r)
 	}
 }
@@ -146,7 +146,7 @@ func (g *Graph) read(path string, r Reader) {
 // sum puts the readers of a path in order, each once, and sums up what they need.
 func (g *Graph) sum(path string) {
 	readers, s := g.readers[path], sum{}
-	if g.spent(path, 1, len(readers)) {
+	if g.spent(path, 0, len(readers)) {
 		return
 	}
 	keys := make(map[graph.Entry]string, len(readers))

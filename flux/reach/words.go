@@ -121,7 +121,9 @@ func clip(text string) string {
 }
 
 // String is the object for people: "ConfigMap apps/pages".
-func (o Object) String() string {
+func (o Object) String() string { return o.id().String() }
+
+func (o identity) String() string {
 	text := o.Kind
 	if o.Group != "" && o.Group != "apps" {
 		text += "." + o.Group

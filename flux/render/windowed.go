@@ -74,10 +74,10 @@ func newOwners(in Input) (owners, error) {
 	files := make([][]string, len(in.Clusters))
 	for i, c := range in.Clusters {
 		files[i] = c.Files()
+		if err := in.charge(c.Path, len(files[i]), len(files[i])/2, 0); err != nil {
+			return o, err
+		}
 		for _, file := range files[i] {
-			if err := in.charge(file, 1, 1, 0); err != nil {
-				return o, err
-			}
 			o.readers[file]++
 		}
 	}
