@@ -39,7 +39,7 @@ const (
 	Entries = kinds + Nodes
 )
 
-// NodeBytes is what a node takes: a yaml.Node with a short text, and what points to it.
+// NodeBytes is what a node takes: an object of the graph, or an entry of a map. Smaller things are charged by what they take of it.
 const NodeBytes = 192
 
 // Limits is how much of each kind a run may take. 0 is the default, and less is no bound.

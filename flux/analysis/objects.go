@@ -48,7 +48,7 @@ func (t Tree) Build(ctx context.Context, entries []graph.Entry) ([]reach.Build, 
 	}
 	for i, r := range results {
 		out[i].Err, out[i].Remote = r.Err, r.Remote || out[i].Entry.Foreign()
-		if err := t.run.Meter.Take(meter.Nodes, len(r.Objects), out[i].Entry.Path()); err != nil {
+		if err := t.run.Meter.Take(meter.Nodes, reach.Nodes(len(r.Objects)), out[i].Entry.Path()); err != nil {
 			return nil, err
 		}
 		out[i].Objects = make([]reach.Object, 0, len(r.Objects))

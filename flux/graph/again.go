@@ -288,7 +288,7 @@ func (t *Tree) change(name string) bool {
 	if t.files[name] {
 		t.remove(name)
 	}
-	if t.meter.Take(meter.Files, 1, name) != nil || t.hold(name, 1, len(name)) {
+	if t.meter.Take(meter.Files, 1, name) != nil || t.hold(name, 0, nameBytes+len(name)) {
 		return true
 	}
 	if delete(t.links, name); !regular {

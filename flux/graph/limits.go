@@ -39,6 +39,9 @@ const (
 	MaxProblems = 200
 )
 
+// nameBytes is what it takes to list a file or a directory, beside its name.
+const nameBytes = 72
+
 // Meter is of the run that reads the tree: who makes something of it charges that.
 func (t *Tree) Meter() *meter.Meter { return t.meter }
 

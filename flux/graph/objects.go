@@ -201,6 +201,9 @@ type Objects struct {
 	index    index    // sources, ConfigMaps and Secrets
 }
 
+// kustomizationNodes is what a Kustomization takes beyond any other object, with what is kept of it as an entry point.
+const kustomizationNodes = 6
+
 // add reads a document into the list that it belongs to.
 func (o *Objects) add(t *Tree, d *doc) {
 	if t.hold(d.place.File, 3, 4*len(scalar(at(d.node, "spec", "path")))) { // which is kept as written, cleaned, and as a key
@@ -213,6 +216,9 @@ func (o *Objects) add(t *Tree, d *doc) {
 	group, _, _ := strings.Cut(object.APIVersion, "/")
 	switch {
 	case group == fluxKustomize && object.Kind == "Kustomization":
+		if t.hold(d.place.File, kustomizationNodes, 0) {
+			return
+		}
 		o.Kustomizations = append(o.Kustomizations, t.kustomization(d, object))
 	case group == fluxSource && (object.Kind == "GitRepository" || object.Kind == "OCIRepository"):
 		o.Sources = append(o.Sources, t.source(d, object))

@@ -47,6 +47,7 @@ func TestPaid(t *testing.T) {
 	}
 	unread := map[string]string{"k/cm.yaml": "kind: ConfigMap\n", "k/kustomization.yaml": "resources: [cm.yaml]\npatches:\n" +
 		strings.Repeat("- {target: {kind: '(((ConfigMap){1,9}){1,9}){1,9}'}, patch: '[no JSON]'}\n", 20)}
+	optional := map[string]string{"k/cm.yaml": unread["k/cm.yaml"], "k/kustomization.yaml": strings.ReplaceAll(unread["k/kustomization.yaml"], "(((ConfigMap){1,9}){1,9}){1,9}", `\pL{1,50}`)}
 	for name, c := range map[string]struct {
 		texts map[string]string
 		kind  meter.Kind
@@ -57,6 +58,7 @@ func TestPaid(t *testing.T) {
 		"copies to long paths":     {copied, meter.Bytes, 50 * long},
 		"submodules":               {modules, meter.Steps, 5000},
 		"targets of bad patches":   {unread, meter.Nodes, 20 * 1000},
+		"targets of letters":       {optional, meter.Nodes, 20 * (780 << 10) / meter.NodeBytes},
 		"variables":                {variables, meter.Nodes, 20 * 1000},
 	} {
 		m := meter.New(t.Context(), meter.Limits{meter.Time: -1})

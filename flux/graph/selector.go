@@ -63,9 +63,14 @@ func compiled(pattern string) int {
 	if err != nil {
 		return 0
 	}
-	bytes := 0
+	bytes, widest := 0, 0
 	for _, one := range program.Inst {
-		bytes += 100 + 6*len(one.Rune)
+		bytes, widest = bytes+100+6*len(one.Rune), max(widest, len(one.Rune))
+	}
+	for _, one := range program.Inst {
+		if len(one.Rune) == 0 { // it may get a copy of what comes next, or of what either way leads to
+			bytes += 6 * widest
+		}
 	}
 	return bytes / meter.NodeBytes
 }

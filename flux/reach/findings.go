@@ -188,8 +188,8 @@ func (g *Graph) disagree(releases []layout.Release, readers []Reader) (config.Le
 
 // owner is an entry point that makes an object, and the file that it comes from.
 type owner struct {
-	known
-	file string
+	*known // of all that it makes
+	file   string
 }
 
 // made is an object in the cluster that it is made for.
@@ -204,20 +204,20 @@ func madeBy(e graph.Entry, o Object) made { return made{e.Target(), valuesOf(e, 
 func (g *Graph) duplicates(built []Build, some map[made]bool) []config.Note {
 	owners, order := map[made][]owner{}, []made{}
 	for _, b := range built {
-		seen := map[identity]bool{}
+		seen, by := map[identity]bool{}, &known{Entry: b.Entry, releases: g.release(b.Entry)}
 		for _, o := range b.Objects {
 			k := madeBy(b.Entry, o)
 			if seen[o.id()] || some != nil && !some[k] {
 				continue
 			}
-			if g.spent(o.File, 2, 1) {
+			if g.spent(o.File, 1, 1) {
 				return nil
 			}
 			seen[o.id()] = true
 			if len(owners[k]) == 1 {
 				order = append(order, k)
 			}
-			owners[k] = append(owners[k], owner{known{Entry: b.Entry, releases: g.release(b.Entry)}, o.File})
+			owners[k] = append(owners[k], owner{by, o.File})
 		}
 	}
 	var c causes

@@ -351,7 +351,10 @@ func (g *Graph) forget(all []Build) {
 }
 
 // nodes is how many of the meter's nodes it takes to know of each object that it is made.
-func (b Build) nodes() int { return 1 + len(b.Objects)*2/3 }
+func (b Build) nodes() int { return 1 + Nodes(len(b.Objects)) }
+
+// Nodes is how many of the meter's nodes so many objects take.
+func Nodes(objects int) int { return (2*objects + 2) / 3 }
 
 // add adds a move of an object.
 func (m *mover) add(o Object, from, to graph.Entry, appears string) {
