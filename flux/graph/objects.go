@@ -371,11 +371,17 @@ func (t *Tree) cronJob(d *doc, object Object) *CronJob {
 		Object: object, Schedule: d.stated("spec", "schedule"), TimeZone: d.stated("spec", "timeZone"), Suspend: d.stated("spec", "suspend"),
 	}
 	var words []string
+	size := 0
 	for _, container := range t.list(d, "spec", "jobTemplate", "spec", "template", "spec", "containers") {
 		c := &doc{place: d.place, node: container, vars: d.vars}
 		words = append(append(words, t.texts(c, "command")...), t.texts(c, "args")...)
 	}
-	job.Command = strings.Join(words, " ")
+	for _, word := range words {
+		size += len(word) + 1
+	}
+	if !t.hold(d.place.File, 0, size) { // each cluster that reads it has one
+		job.Command = strings.Join(words, " ")
+	}
 	return job
 }
 

@@ -48,6 +48,8 @@ func TestPaid(t *testing.T) {
 	unread := map[string]string{"k/cm.yaml": "kind: ConfigMap\n", "k/kustomization.yaml": "resources: [cm.yaml]\npatches:\n" +
 		strings.Repeat("- {target: {kind: '(((ConfigMap){1,9}){1,9}){1,9}'}, patch: '[no JSON]'}\n", 20)}
 	optional := map[string]string{"k/cm.yaml": unread["k/cm.yaml"], "k/kustomization.yaml": strings.ReplaceAll(unread["k/kustomization.yaml"], "(((ConfigMap){1,9}){1,9}){1,9}", `\pL{1,50}`)}
+	jobs := each(10, "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: j#}\nspec: {jobTemplate: {spec: {template: {spec: {containers: [{args: ["+
+		strings.Repeat("x", long)+"]}]}}}}}\n")
 	for name, c := range map[string]struct {
 		texts map[string]string
 		kind  meter.Kind
@@ -56,6 +58,7 @@ func TestPaid(t *testing.T) {
 		"patches of instances":     {instances, meter.Steps, 10 * long >> 8},
 		"bases that are elsewhere": {remote, meter.Steps, 20 * long >> 8},
 		"copies to long paths":     {copied, meter.Bytes, 50 * long},
+		"commands":                 {jobs, meter.Bytes, 10 * long},
 		"submodules":               {modules, meter.Steps, 5000},
 		"targets of bad patches":   {unread, meter.Nodes, 20 * 1000},
 		"targets of letters":       {optional, meter.Nodes, 20 * (780 << 10) / meter.NodeBytes},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/sluicegate/sluice/flux/graph"
@@ -15,7 +16,8 @@ import (
 func TestStops(t *testing.T) {
 	texts := map[string]string{"apps/a-rw/x.yaml": "a: b\n", "apps/a-rt/x.yaml": "a: b\n", "apps/b/x.yaml": "a: b\n"}
 	texts["clusters/one/all.yaml"] = kustomization("rw", "./apps/a-rw", "rw") + kustomization("b", "./apps/b", "main") + windowJobs(8, "b") +
-		"---\napiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSetInputProvider\nmetadata: {name: p}\nspec: {schedule: [{cron: '0 1 * * *', window: 2h}, {cron: '0 9 * * *', window: 2h}, {cron: x}]}\n"
+		"---\napiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSetInputProvider\nmetadata: {name: p}\nspec: {schedule: [{cron: '0 1 * * *', window: 2h}, {cron: '0 9 * * *', window: 2h}, {cron: x}]}\n" +
+		"---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: other}\nspec: {jobTemplate: {spec: {template: {spec: {containers: [{args: [" + strings.Repeat("x", 64*commandStep) + "]}]}}}}}\n"
 	took := func(limits meter.Limits) (*meter.Meter, [2]int64, error) {
 		limits[meter.Time] = -1
 		m := meter.New(t.Context(), limits)
@@ -29,7 +31,7 @@ func TestStops(t *testing.T) {
 		return m, [2]int64{m.Readings()[meter.Nodes].Used - before[meter.Nodes].Used, m.Readings()[meter.Steps].Used - before[meter.Steps].Used}, err
 	}
 	m, all, err := took(meter.Limits{})
-	if want := [2]int64{65, 49}; err != nil || all != want {
+	if want := [2]int64{68, 116}; err != nil || all != want {
 		t.Errorf("it takes %d nodes and steps, want %d; %v", all, want, err)
 	}
 	for i, kind := range []meter.Kind{meter.Nodes, meter.Steps} {

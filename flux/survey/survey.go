@@ -205,7 +205,10 @@ func (s *survey) noteStrays() {
 		}
 	}
 	for _, j := range s.tree.Objects().CronJobs {
-		if w, problem := readWindowJob(j); !applied[j.File] && (w.verb != nothing || problem != "") {
+		if applied[j.File] {
+			continue
+		}
+		if w, problem := s.windowJob(j); w.verb != nothing || problem != "" {
 			s.note(noteNobody, j.Place, j.Name)
 		}
 	}

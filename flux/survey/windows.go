@@ -59,7 +59,7 @@ func (s *survey) windowsOf(c graph.Cluster) (windows []firstWindow, notes []stri
 			lost = append(lost, windowJob{job: job, scope: everything})
 			break
 		}
-		j, problem := readWindowJob(job)
+		j, problem := s.windowJob(job)
 		if problem != "" {
 			notes = append(notes, problem)
 		}
@@ -167,6 +167,17 @@ var (
 	closeWord      = regexp.MustCompile(`(?i)(^|[-_.])(close|stop|suspend|end)($|[-_.])`)
 	zonePrefix     = regexp.MustCompile(`^(?:CRON_TZ|TZ)=(\S+)\s+`)
 )
+
+// commandStep is how many bytes of a command are looked through in the time of a step.
+const commandStep = 128
+
+// windowJob is readWindowJob for a run, which is charged for it.
+func (s *survey) windowJob(job *graph.CronJob) (windowJob, string) {
+	if s.spent(job.File, 0, 1+len(job.Command)/commandStep) {
+		return windowJob{}, ""
+	}
+	return readWindowJob(job)
+}
 
 // readWindowJob understands a CronJob; a zero one if it is about something else, and a problem if it is about windows and is not clear.
 func readWindowJob(job *graph.CronJob) (windowJob, string) {
