@@ -127,6 +127,9 @@ func (t *Tree) parse(c *content, name string, data []byte) {
 	line := 1
 	c.unread = foreign(data)
 	for _, text := range documents(data) {
+		if t.step(name, 1) {
+			return
+		}
 		at := Place{name, line}
 		line += bytes.Count(text, []byte("\n"))
 		if !IsBuild(name) && !wants(text) {
@@ -139,7 +142,7 @@ func (t *Tree) parse(c *content, name string, data []byte) {
 			t.problem(at, wordLargeDocument())
 			continue
 		}
-		if t.step(name, 1+len(text)>>8) {
+		if t.step(name, len(text)>>8) {
 			return
 		}
 		node, err := parseDocument(text)
