@@ -58,10 +58,10 @@ const (
 // gitTimeout bounds every run of git; a repository of the demo needs milliseconds.
 const gitTimeout = time.Minute
 
-var (
-	fullSHA = regexp.MustCompile(`^[0-9a-f]{40}$`)
-	ZeroSHA = strings.Repeat("0", 40)
-)
+var fullSHA = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+// ZeroSHA stands for no commit.
+const ZeroSHA = "0000000000000000000000000000000000000000"
 
 // The first git whose merge-tree can write a tree: https://git-scm.com/docs/git-merge-tree
 const leastMajor, leastMinor = 2, 38

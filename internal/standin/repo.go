@@ -184,9 +184,6 @@ func (r *Repo) pull(n int) (*Pull, error) {
 	return r.pulls[n-1], nil
 }
 
-// fork reports whether the pull request's head stands in a fork.
-func (r *Repo) fork(p *Pull) bool { return !strings.EqualFold(p.HeadOwner, r.owner) }
-
 // headRef is the full name of the ref behind "BRANCH" or "OWNER:BRANCH". A fork's branches stand in the base's repository,
 // as GitHub keeps the objects of a network together.
 func (r *Repo) headRef(owner, branch string) string {

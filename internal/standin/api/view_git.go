@@ -95,7 +95,7 @@ type entryNode struct {
 
 // mode is the octal mode read as a number, as GitHub has it: 33188 for 100644.
 func (n *entryNode) mode() any {
-	mode, err := strconv.ParseInt(n.TreeEntry.Mode, 8, 32)
+	mode, err := strconv.ParseInt(n.Mode, 8, 32)
 	if err != nil {
 		return 0
 	}
