@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/forge/client"
@@ -23,7 +22,7 @@ type rulesFile struct {
 }
 
 // keepBase keeps a base.
-func (l *observation) keepBase(raw *rawBase) error {
+func (l *reader) keepBase(raw *rawBase) error {
 	if raw.Target == nil || raw.Target.Typename != "Commit" || raw.Target.Oid == "" {
 		return client.Unreadable(nil)
 	}
@@ -38,7 +37,7 @@ func (l *observation) keepBase(raw *rawBase) error {
 
 // keepNamed keeps a base that was asked for by alias. One that is gone is left out: its pull requests are closed. One that GitHub does not show
 // is unknown.
-func (l *observation) keepNamed(ctx context.Context) func(string, *rawBase, error) error {
+func (l *reader) keepNamed(ctx context.Context) func(string, *rawBase, error) error {
 	return func(name string, raw *rawBase, err error) error {
 		switch {
 		case err != nil:
@@ -58,7 +57,7 @@ func (l *observation) keepNamed(ctx context.Context) func(string, *rawBase, erro
 }
 
 // noBase notes that a base could not be read, if there is an error.
-func (l *observation) noBase(ctx context.Context, name string, err error) error {
+func (l *reader) noBase(ctx context.Context, name string, err error) error {
 	key := l.key(partBase, name)
 	if err == nil {
 		l.wasRead(key)
@@ -70,12 +69,12 @@ func (l *observation) noBase(ctx context.Context, name string, err error) error 
 }
 
 // readBases reads the bases that no look has seen before.
-func (l *observation) readBases(ctx context.Context) error {
+func (l *reader) readBases(ctx context.Context, used map[plan.Branch]bool) error {
 	wanted := map[plan.Branch]bool{}
 	for name := range l.tips {
 		wanted[name] = true
 	}
-	for name := range l.used() {
+	for name := range used {
 		wanted[name] = true
 	}
 	var missing []string
@@ -91,7 +90,7 @@ func (l *observation) readBases(ctx context.Context) error {
 	}
 	slices.Sort(missing)
 	ask := func(some []string) *query { return basesQuery(l.repo.Owner, l.repo.Name, some) }
-	if err := askEach(ctx, l, missing, basesPage, ask, "b", l.keepNamed(ctx)); err != nil {
+	if err := askEach(ctx, l.look, missing, basesPage, ask, "b", l.keepNamed(ctx)); err != nil {
 		return err
 	}
 	for name := range l.tips {
@@ -102,13 +101,13 @@ func (l *observation) readBases(ctx context.Context) error {
 			return errMoved // a pull request saw it, and now it is gone
 		}
 		l.lose(name, plan.Unread{Reason: wordBaseMoved, Passing: true})
-		l.askAgain(l.f.now().Add(partFirst))
+		l.askAgain(l.now().Add(partFirst))
 	}
 	return nil
 }
 
 // base is a base as plan has it, but for its rules.
-func (l *observation) base(name plan.Branch, raw *rawBase) plan.Base {
+func (l *reader) base(name plan.Branch, raw *rawBase) plan.Base {
 	b := plan.Base{
 		Tip: plan.SHA(raw.Target.Oid), TipAt: raw.Target.CommittedDate.UTC(),
 	}
@@ -125,7 +124,7 @@ func (l *observation) base(name plan.Branch, raw *rawBase) plan.Base {
 
 // policy is what a tip's entry for the file says. What stands at the path and is no plain text of bearable size is an
 // invalid file, never an absent one.
-func (l *observation) policy(e rawEntry) rulesFile {
+func (l *reader) policy(e rawEntry) rulesFile {
 	if e.Type != "blob" || !regular(e.Mode) {
 		return refused(codeNotAFile, sayNotAFile)
 	}
@@ -136,7 +135,7 @@ func (l *observation) policy(e rawEntry) rulesFile {
 func regular(mode int) bool { return mode&0o170000 == 0o100000 }
 
 // parse is what an object's text says, parsed once for each blob of a repository: whoever fills one repository's part keeps no other from its own.
-func (l *observation) parse(o *rawObject, blob plan.SHA) rulesFile {
+func (l *reader) parse(o *rawObject, blob plan.SHA) rulesFile {
 	if refusal, bad := unparsable(o); bad {
 		return refusal
 	}
@@ -171,38 +170,29 @@ func refused(code, says string) rulesFile {
 	}}}
 }
 
-// ours are the statuses under a context of ours, whoever set them. GitHub folds the case of contexts.
-func (l *observation) ours(context plan.Context, contexts []rawContext) []plan.Status {
-	var out []plan.Status
-	for _, c := range contexts {
-		if context.Is(plan.Context(c.Context)) {
-			out = append(out, l.status(context, c))
+const (
+	partBase   partKind = "base"   // by its name
+	partRules  partKind = "rules"  // of a branch, by its name
+	partBranch partKind = "branch" // a windowed one, by its name
+	partTip    partKind = "tip"    // how a windowed branch's commit stands to the line, by the commit
+)
+
+// sawTip holds a tip against what was seen of the same branch before. Whoever may push to a branch can move it all the time: after
+// the second try it is that branch that is unknown. The default branch is the repository's own.
+func (l *reader) sawTip(branch plan.Branch, tip plan.SHA) error {
+	if before, ok := l.tips[branch]; ok && before != tip {
+		if !l.final || l.home == "" || branch == l.home {
+			return errMoved
 		}
+		l.lose(branch, plan.Unread{Reason: wordBaseMoved, Passing: true})
+		l.askAgain(l.now().Add(partFirst))
 	}
-	slices.SortStableFunc(out, func(a, b plan.Status) int { return b.At.Compare(a.At) })
-	return out
+	l.tips[branch] = tip
+	return nil
 }
 
-// status is one status under our context.
-func (l *observation) status(context plan.Context, c rawContext) plan.Status {
-	s := plan.Status{
-		Context: context, State: plan.StatusState(strings.ToLower(c.State)), By: l.login(c.Creator), At: c.CreatedAt.UTC(),
-	}
-	if c.Description != nil {
-		s.Description = *c.Description
-	}
-	return s
-}
+// lose notes that a base could not be read.
+func (l *reader) lose(branch plan.Branch, u plan.Unread) { l.lost[branch] = u }
 
-// login is an account's login as plan has it. A person may have the login that our App's bot has; such a one gets a name
-// that no bot can have, lest their statuses pass for ours.
-func (l *observation) login(a *actor) plan.Login {
-	if a == nil {
-		return ""
-	}
-	name := client.TrimBot(a.Login)
-	if a.Typename != "Bot" && strings.EqualFold(name, string(l.us)) {
-		return plan.Login("@" + name)
-	}
-	return plan.Login(name)
-}
+// errMoved says that two reads of one observation saw different states.
+var errMoved = errors.New(wordMoved)

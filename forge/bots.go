@@ -44,7 +44,7 @@ func (l *observation) addApps(ctx context.Context, s *plan.Snapshot) error {
 	known := map[plan.Login]bot{}
 	var ask []plan.Login
 	for _, c := range wanted {
-		if b, ok := keptBots.get(l.f.memory.ofAll(), c.By); ok && l.f.now().Before(b.until) {
+		if b, ok := keptBots.get(l.memory.ofAll(), c.By); ok && l.now().Before(b.until) {
 			known[c.By] = b
 		} else {
 			ask = append(ask, c.By)
@@ -100,13 +100,13 @@ func (l *observation) readBot(ctx context.Context, slug plan.Login) (bot, error)
 		return bot{}, err
 	}
 	if err == nil {
-		b := bot{app.ID, l.f.now().Add(l.f.rulesTTL)}
-		keptBots.put(l.f.memory.ofAll(), slug, b)
+		b := bot{app.ID, l.now().Add(l.rulesTTL)}
+		keptBots.put(l.memory.ofAll(), slug, b)
 		return b, nil
 	}
 	l.log.Warn("cannot tell which App set a status", "bot", string(slug), "error", err)
 	if kind := client.KindOf(err); kind == client.Gone || kind == client.Refused {
-		keptBots.put(l.f.memory.ofAll(), slug, bot{until: l.f.now().Add(min(botAgain, l.f.rulesTTL))})
+		keptBots.put(l.memory.ofAll(), slug, bot{until: l.now().Add(min(botAgain, l.rulesTTL))})
 	}
 	return bot{}, nil
 }

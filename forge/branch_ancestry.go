@@ -15,18 +15,6 @@ const (
 	maxAncestries = 30
 )
 
-// ancestry is how a commit stands to another, in the words of a comparison from it to the other.
-type ancestry string
-
-// The words of GitHub.
-const (
-	ancestryUnknown   ancestry = ""
-	ancestryIdentical ancestry = "identical"
-	ancestryAhead     ancestry = "ahead"  // the other descends from it
-	ancestryBehind    ancestry = "behind" // it descends from the other
-	ancestryDiverged  ancestry = "diverged"
-)
-
 // ancestryKey names a comparison. Both SHAs are known, so its answer never changes.
 type ancestryKey struct {
 	from, to plan.SHA

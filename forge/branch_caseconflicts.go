@@ -14,8 +14,8 @@ const maxNamePages = 20
 
 // namesDue reports whether the names of all branches are to be read: they were long ago, or for other entries.
 func (t *tracker) namesDue() bool {
-	w := t.last.windowed
-	if !t.f.now().Before(w.named) || len(w.entries) != len(t.entries) {
+	w := t.before
+	if !t.now().Before(w.named) || len(w.entries) != len(t.entries) {
 		return true
 	}
 	for i, e := range t.entries {
@@ -29,21 +29,21 @@ func (t *tracker) namesDue() bool {
 // addCaseConflicts finds branches whose names differ from a windowed branch's in case alone: among those that the look saw anyway, and
 // among all names, which are remembered by time.
 func (t *tracker) addCaseConflicts(ctx context.Context) error {
-	t.windowed.caseConflicts, t.windowed.named = t.last.windowed.caseConflicts, t.last.windowed.named
+	t.next.caseConflicts, t.next.named = t.before.caseConflicts, t.before.named
 	if t.seen.names != nil {
 		all, whole, err := t.allNames(ctx)
 		if err != nil {
 			return err
 		}
-		if t.windowed.caseConflicts = t.caseConflicts(all); whole {
-			t.windowed.named = t.f.now().Add(t.f.rulesTTL)
+		if t.next.caseConflicts = t.caseConflicts(all); whole {
+			t.next.named = t.now().Add(t.rulesTTL)
 		}
 	}
 	here := t.caseConflicts(t.namesHere())
 	for i := range t.s.Branches {
 		b := &t.s.Branches[i]
 		if b.CaseConflict = here[b.Name]; b.CaseConflict == "" {
-			b.CaseConflict = t.windowed.caseConflicts[b.Name]
+			b.CaseConflict = t.next.caseConflicts[b.Name]
 		}
 	}
 	return nil

@@ -38,7 +38,7 @@ type chain struct {
 func (c chain) line() []plan.Commit { return c.commits[:min(len(c.commits), maxLine)] }
 
 // keepParents keeps the first parents of a page of history.
-func (l *observation) keepParents(page *connection[rawParent]) {
+func (l *reader) keepParents(page *connection[rawParent]) {
 	if page == nil {
 		return
 	}
@@ -56,7 +56,7 @@ func (l *observation) keepParents(page *connection[rawParent]) {
 }
 
 // firstParent is what is known of a commit: what this look read, or one before it.
-func (l *observation) firstParent(sha plan.SHA) (firstParent, bool) {
+func (l *reader) firstParent(sha plan.SHA) (firstParent, bool) {
 	if one, ok := l.parents[sha]; ok {
 		return one, true
 	}
@@ -64,7 +64,7 @@ func (l *observation) firstParent(sha plan.SHA) (firstParent, bool) {
 }
 
 // follow walks the first parents from a tip as far as they are known.
-func (l *observation) follow(tip plan.SHA) chain {
+func (l *reader) follow(tip plan.SHA) chain {
 	c := chain{at: map[plan.SHA]int{}, next: tip}
 	for c.next != "" && len(c.commits) < maxChain {
 		one, ok := l.firstParent(c.next)

@@ -31,14 +31,21 @@ type refUpdate struct {
 	Force  bool   `json:"force"`
 }
 
+// Mover moves branches.
+type Mover struct {
+	App    *client.App
+	memory *memory
+	now    func() time.Time
+}
+
 // MoveBranches moves branches from their old values to their new ones, forward only, in one request: all of them or none. An
 // Old of "" makes the branch. Whoever moved one of them meanwhile, or a rule against one, makes it Refused as a whole. After
 // Transient it is not known whether they were moved.
-func (f *Forge) MoveBranches(ctx context.Context, repo plan.Repo, moves []plan.Move) error {
+func (f *Mover) MoveBranches(ctx context.Context, repo plan.Repo, moves []plan.Move) error {
 	if len(moves) == 0 {
 		return nil
 	}
-	op, c := fmt.Sprintf("move branches of %s", repo), f.Installation(repo.Installation)
+	op, c := fmt.Sprintf("move branches of %s", repo), f.App.Installation(repo.Installation)
 	id, err := f.movable(ctx, c, repo, moves)
 	if err == nil {
 		err = c.Mutate(ctx, "updateRefs", moveMutation, refUpdates(id, moves))
@@ -55,8 +62,8 @@ func (f *Forge) MoveBranches(ctx context.Context, repo plan.Repo, moves []plan.M
 // those before. It gives an error for each: nil if it was moved, Refused if GitHub says so of that branch, Transient if the answer says
 // neither: then it is not known. An error beside that is one of all of them: Refused or Limited if none was moved, Transient if that is not
 // known.
-func (f *Forge) MoveEach(ctx context.Context, repo plan.Repo, moves []plan.Move) ([]error, error) {
-	op, c := fmt.Sprintf("move branches of %s one by one", repo), f.Installation(repo.Installation)
+func (f *Mover) MoveEach(ctx context.Context, repo plan.Repo, moves []plan.Move) ([]error, error) {
+	op, c := fmt.Sprintf("move branches of %s one by one", repo), f.App.Installation(repo.Installation)
 	id, err := f.movable(ctx, c, repo, moves)
 	if err != nil {
 		return nil, client.Wrap(ctx, op, err)
@@ -89,7 +96,7 @@ func isCommit(sha plan.SHA) bool {
 }
 
 // movable gives the name of a repository where moves can be asked for; else Refused.
-func (f *Forge) movable(ctx context.Context, c *client.Installation, repo plan.Repo, moves []plan.Move) (id string, err error) {
+func (f *Mover) movable(ctx context.Context, c *client.Installation, repo plan.Repo, moves []plan.Move) (id string, err error) {
 	for _, m := range moves {
 		if !isCommit(m.New) || m.Old != "" && !isCommit(m.Old) || m.Branch == "" {
 			return "", &client.Error{Kind: client.Refused, Reason: wordNoMove}
@@ -111,8 +118,8 @@ func refUpdates(id string, moves []plan.Move) map[string]any {
 }
 
 // nodeID is the name that mutations know a repository by, from the last look.
-func (f *Forge) nodeID(ctx context.Context, c *client.Installation, repo plan.Repo) (string, error) {
-	if m, ok := keptLook.get(f.memory.of(repo), struct{}{}); ok && m.id != "" {
+func (f *Mover) nodeID(ctx context.Context, c *client.Installation, repo plan.Repo) (string, error) {
+	if m, ok := keptBranches.get(f.memory.of(repo), struct{}{}); ok && m.id != "" {
 		return m.id, nil
 	}
 	r, err := c.Ask(ctx, idQuery(repo.Owner, repo.Name).operation())
@@ -130,8 +137,8 @@ func (f *Forge) nodeID(ctx context.Context, c *client.Installation, repo plan.Re
 }
 
 // noteMoved remembers where branches went, so that the next look asks at once for what is said of the commits where they stand.
-func (f *Forge) noteMoved(repo plan.Repo, moves []plan.Move) {
-	m, ok := keptLook.get(f.memory.of(repo), struct{}{})
+func (f *Mover) noteMoved(repo plan.Repo, moves []plan.Move) {
+	m, ok := keptBranches.get(f.memory.of(repo), struct{}{})
 	if !ok {
 		return
 	}
@@ -139,19 +146,19 @@ func (f *Forge) noteMoved(repo plan.Repo, moves []plan.Move) {
 	for _, v := range moves {
 		to[string(v.Branch)] = v.New
 	}
-	m.windowed.tips = slices.Clone(m.windowed.tips)
-	for i, name := range m.windowed.entries {
+	m.tips = slices.Clone(m.tips)
+	for i, name := range m.entries {
 		if tip, ok := to[name]; ok {
-			m.windowed.tips[i] = tip
+			m.tips[i] = tip
 		}
 	}
-	keptLook.put(f.memory.of(repo), struct{}{}, m)
+	keptBranches.put(f.memory.of(repo), struct{}{}, m)
 }
 
 // noteDemands remembers the branches whose move was refused for the lack of our status: a look does not read the rulesets of a branch
 // that is not there. GitHub names the context in its refusal, and what names it is remembered,
 // whatever the words around it.
-func (f *Forge) noteDemands(repo plan.Repo, moves []plan.Move, e *client.Error) {
+func (f *Mover) noteDemands(repo plan.Repo, moves []plan.Move, e *client.Error) {
 	if e.Kind != client.Refused {
 		return
 	}

@@ -307,7 +307,7 @@ func TestAnswersToAMove(t *testing.T) {
 		return answerOf{}
 	}}
 	f := hub.forge(nil)
-	keptLook.put(f.memory.of(testRepo), struct{}{}, lastLook{id: "R1"})
+	keptBranches.put(f.memory.of(testRepo), struct{}{}, branchMemory{id: "R1"})
 	if err := f.MoveBranches(context.Background(), testRepo, []plan.Move{{Branch: "a", New: plan.SHA(sha(2))}}); kindOf(err) != client.Transient {
 		t.Error(err)
 	}

@@ -2,8 +2,10 @@ package forge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -97,6 +99,17 @@ func (a branchAsk) empty() bool {
 	return len(a.tips)+len(a.rulesets)+len(a.lines)+len(a.roots)+len(a.checked)+len(a.statuses) == 0 && !a.names
 }
 
+// others are the sources but the default branch.
+func (a branchAsk) others() []string {
+	return slices.DeleteFunc(slices.Clone(a.lines), func(name string) bool { return name == a.defName })
+}
+
+// seldom reports whether there is something among it that is not asked for with each look.
+func (a branchAsk) seldom() bool { return len(a.rulesets) > 0 }
+
+// home is how the default branch's alias asks for its line, too.
+func (a branchAsk) home() string { return a.spread(a.defName) }
+
 // spread is how a source's alias asks for its line, too; "" for a branch that is no source.
 func (a branchAsk) spread(name string) string {
 	for _, s := range a.lines {
@@ -112,8 +125,8 @@ func (a branchAsk) spread(name string) string {
 }
 
 // addAsked asks for what there is beside the sources' own aliases.
-func (q *query) addAsked(a branchAsk) {
-	q.define(historyFragment(linePage))
+func addAsked(q *query, a branchAsk) {
+	q.define(tipFragment, bearerFragment, rulesetsFragment, lineFragment, recentFragment, checkedFragment, reportedFragment, historyFragment(linePage))
 	if a.known {
 		q.define(historyFragment(lineAhead))
 	}
@@ -129,9 +142,9 @@ func (q *query) addAsked(a branchAsk) {
 		v := q.let(fmt.Sprintf("r%d", i), "String!", "refs/heads/"+name)
 		q.add("r%d: ref(qualifiedName: %s) { ...rulesets }", i, v)
 	}
-	q.addCommits("h", "history", a.roots)
-	q.addCommits("c", "checked", a.checked)
-	q.addCommits("s", "statuses", a.statuses)
+	addCommits(q, "h", "history", a.roots)
+	addCommits(q, "c", "checked", a.checked)
+	addCommits(q, "s", "statuses", a.statuses)
 	if a.names {
 		v := q.let("namesAfter", "String", nil)
 		if a.after != "" {
@@ -142,28 +155,18 @@ func (q *query) addAsked(a branchAsk) {
 	}
 }
 
-// addCommits asks for commits by their names.
-func (q *query) addCommits(alias, fragment string, commits []plan.SHA) {
-	for i, sha := range commits {
-		v := q.let(fmt.Sprintf("%s%d", alias, i), "GitObjectID!", string(sha))
-		q.add("%s%d: object(oid: %s) { ... on Commit { oid ...%s } }", alias, i, v, fragment)
-	}
-}
-
-// statusesFragment is what was reported on a commit by statuses.
-const statusesFragment = "\nfragment statuses on Commit { status { contexts { ...status } } }"
-
 // branchesQuery asks for what a look did not know beforehand. Its lines are those of sources that were not read at all.
 func branchesQuery(owner, name string, a branchAsk) *query {
 	q := newQuery("branches", owner, name)
-	q.addBases(a.lines, a)
-	q.addAsked(a)
+	addBases(q, a.lines, a)
+	addAsked(q, a)
 	return q
 }
 
 // moreContextsQuery asks for a further page of what was reported on a commit.
 func moreContextsQuery(owner, name string, sha plan.SHA, after string) *query {
 	q := newQuery("contexts", owner, name)
+	q.define(reportedFragment)
 	o, a := q.let("oid", "GitObjectID!", string(sha)), q.let("after", "String!", after)
 	q.add("object(oid: %s) { ... on Commit { statusCheckRollup { contexts(first: %d, after: %s)"+
 		" { ...reported } } } }", o, maxChecks, a)
@@ -230,4 +233,34 @@ func moveEachMutation(aliases []string) string {
 		fmt.Fprintf(&fields, "%[1]s: updateRefs(input: $%[1]s) { clientMutationId }\n", alias)
 	}
 	return "mutation move(" + strings.TrimSuffix(inputs.String(), ", ") + ") {\n" + fields.String() + "}"
+}
+
+var baseFragment = fmt.Sprintf(`
+fragment base on Ref {
+  name
+  refUpdateRule { requiredStatusCheckContexts requiredApprovingReviewCount requiresCodeOwnerReviews }
+  target {
+    __typename oid
+    ... on Commit {
+      committedDate
+      file(path: %q) { oid type mode object { ...text } }
+      status { contexts { ...status } }
+    }
+  }
+}`, config.File)
+
+// addBases asks for branches by name, and for the lines of those that windowed branches follow.
+func addBases(q *query, names []string, a branchAsk) {
+	q.define(baseFragment)
+	for i, name := range names {
+		v := q.let(fmt.Sprintf("b%d", i), "String!", "refs/heads/"+name)
+		q.add("b%d: ref(qualifiedName: %s) { ...base %s }", i, v, a.spread(name))
+	}
+}
+
+// basesQuery asks for bases that the look did not know beforehand.
+func basesQuery(owner, name string, bases []string) *query {
+	q := newQuery("bases", owner, name)
+	addBases(q, bases, branchAsk{})
+	return q
 }

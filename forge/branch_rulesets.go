@@ -33,13 +33,13 @@ type rulesetState struct {
 type rulesetAnswer struct{ demands, whole bool }
 
 // rulesAreDue reports whether the rulesets of a branch are to be read: they never were, or long ago.
-func (l *observation) rulesAreDue(name plan.Branch) bool {
-	r, known := l.last.windowed.rulesets[name]
+func (l *reader) rulesAreDue(name plan.Branch) bool {
+	r, known := l.before.rulesets[name]
 	return !known || r.there && !l.began.Before(r.until)
 }
 
 // rulesDue are those of some branches whose rulesets are to be read and were not read by this look, as many as fit into one query.
-func (l *observation) rulesDue(names []string) []string {
+func (l *reader) rulesDue(names []string) []string {
 	var due []string
 	for _, name := range names {
 		if _, read := l.seen.rulesets[plan.Branch(name)]; !read && len(due) < maxTips && l.rulesAreDue(plan.Branch(name)) {
@@ -50,7 +50,7 @@ func (l *observation) rulesDue(names []string) []string {
 }
 
 // keepRulesets keeps what an answer says of a branch's rulesets. Fail closed: what it does not show may demand our status.
-func (l *observation) keepRulesets(name plan.Branch, raw *rawRulesets) {
+func (l *reader) keepRulesets(name plan.Branch, raw *rawRulesets) {
 	if raw == nil || plan.Branch(raw.Name) != name || raw.Rules == nil || raw.Rules.Nodes == nil {
 		l.seen.rulesets[name] = rulesetAnswer{}
 		return
@@ -82,10 +82,10 @@ func unlocks(name plan.Branch, context string) bool {
 
 // addRulesets puts together what is known of every branch's rulesets. What could not be read is not asked for again before the rest.
 func (t *tracker) addRulesets(context.Context) error {
-	t.windowed.rulesets = make(map[plan.Branch]rulesetState, len(t.entries))
+	t.next.rulesets = make(map[plan.Branch]rulesetState, len(t.entries))
 	for _, e := range t.entries {
 		name := plan.Branch(e.Name)
-		r, state := t.last.windowed.rulesets[name], t.seen.rulesets[name]
+		r, state := t.before.rulesets[name], t.seen.rulesets[name]
 		r.demands = state.demands || r.demands && !state.whole
 		if state.whole {
 			r.open = !state.demands
@@ -94,9 +94,9 @@ func (t *tracker) addRulesets(context.Context) error {
 		case !r.there:
 			r.until = time.Time{} // read as soon as it is there
 		case t.rulesAreDue(name):
-			r.until = t.began.Add(t.f.rulesTTL)
+			r.until = t.began.Add(t.rulesTTL)
 		}
-		t.windowed.rulesets[name] = r
+		t.next.rulesets[name] = r
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 // branchMemory is what is remembered of a repository's windowed branches from one look to the next, so that one query asks for all
 // of them. What is remembered decides what is asked for, never what is answered.
 type branchMemory struct {
+	id            string     // of the repository, as mutations name it
 	entries       []string   // the file's branches, in its order
 	tips          []plan.SHA // where each of them stood
 	sources       []string
@@ -91,7 +92,7 @@ func (s sightings) isWindowed(name plan.Branch) bool {
 
 // keepAsked keeps what an answer says of all that was asked for by alias, but for the sources; err is that of the whole query. What is not
 // shown stays unknown; of a branch that is noted, since a branch that is not there is another thing.
-func (l *observation) keepAsked(ctx context.Context, named client.Answers, err error, a branchAsk) error {
+func (l *reader) keepAsked(ctx context.Context, named client.Answers, err error, a branchAsk) error {
 	if err := cmp.Or(
 		eachFound(named, err, "t", a.tips, func(t tipAsk, raw *rawBase, err error) error {
 			if err == nil {
@@ -137,7 +138,7 @@ func (l *observation) keepAsked(ctx context.Context, named client.Answers, err e
 }
 
 // noTip notes that it could not be read where a windowed branch stands, if there is an error.
-func (l *observation) noTip(ctx context.Context, name string, err error) error {
+func (l *reader) noTip(ctx context.Context, name string, err error) error {
 	key := l.key(partBranch, name)
 	if err == nil {
 		l.wasRead(key)
@@ -149,7 +150,7 @@ func (l *observation) noTip(ctx context.Context, name string, err error) error {
 }
 
 // noCommit notes that it could not be read what was reported on a commit, if there is an error.
-func (l *observation) noCommit(ctx context.Context, sha plan.SHA, err error) error {
+func (l *reader) noCommit(ctx context.Context, sha plan.SHA, err error) error {
 	if err == nil {
 		l.wasRead(l.key(partCommit, string(sha)))
 		return nil
@@ -159,7 +160,7 @@ func (l *observation) noCommit(ctx context.Context, sha plan.SHA, err error) err
 }
 
 // keepTip keeps where a windowed branch stands.
-func (l *observation) keepTip(name plan.Branch, raw *rawBase, withStatuses bool) error {
+func (l *reader) keepTip(name plan.Branch, raw *rawBase, withStatuses bool) error {
 	if raw != nil && (plan.Branch(raw.Name) != name || raw.Target == nil || raw.Target.Oid == "") {
 		return client.Unreadable(nil) // fail closed: it may stand anywhere
 	}
@@ -172,7 +173,7 @@ func (l *observation) keepTip(name plan.Branch, raw *rawBase, withStatuses bool)
 }
 
 // keepStatuses keeps the statuses of a commit.
-func (l *observation) keepStatuses(sha plan.SHA, status *rawStatus) {
+func (l *reader) keepStatuses(sha plan.SHA, status *rawStatus) {
 	l.seen.statuses[sha] = nil
 	if status != nil {
 		l.seen.statuses[sha] = status.Contexts
@@ -180,14 +181,14 @@ func (l *observation) keepStatuses(sha plan.SHA, status *rawStatus) {
 }
 
 // keepChecked keeps what was reported on a commit of a line. A commit that GitHub does not show stays unread.
-func (l *observation) keepChecked(sha plan.SHA, raw *rawCommitChecks) {
+func (l *reader) keepChecked(sha plan.SHA, raw *rawCommitChecks) {
 	if raw != nil && plan.SHA(raw.Oid) == sha {
 		l.seen.checked[sha] = raw
 	}
 }
 
 // keepLine keeps what an answer says of a source's line, if it was asked for.
-func (l *observation) keepLine(raw *rawBase) {
+func (l *reader) keepLine(raw *rawBase) {
 	if raw.Target.History == nil {
 		return
 	}
@@ -206,7 +207,7 @@ func (l *observation) keepLine(raw *rawBase) {
 
 // tracker fills in the windowed branches of one snapshot.
 type tracker struct {
-	*observation
+	*reader
 	s       *plan.Snapshot
 	entries []config.Branch
 	from    []plan.Branch // the sources, each once, in the file's order
@@ -218,12 +219,12 @@ type tracker struct {
 }
 
 // addBranches fills in the windowed branches that the default branch's file names, and the branches that they follow.
-func (l *observation) addBranches(ctx context.Context, s *plan.Snapshot) error {
+func (l *reader) addBranches(ctx context.Context, s *plan.Snapshot) error {
 	policy := s.Bases[s.Default].Policy
 	if policy == nil || len(policy.Branches) == 0 {
 		return nil
 	}
-	t := &tracker{observation: l, s: s, entries: policy.Branches, chains: map[plan.Branch]chain{}, needs: map[plan.Branch]int{},
+	t := &tracker{reader: l, s: s, entries: policy.Branches, chains: map[plan.Branch]chain{}, needs: map[plan.Branch]int{},
 		ahead: map[plan.Branch]int{}}
 	seen := map[plan.Branch]bool{}
 	for _, e := range t.entries {
@@ -347,7 +348,7 @@ func (t *tracker) addTips(context.Context) error {
 		b := &t.s.Branches[i]
 		b.Name = plan.Branch(e.Name)
 		raw := t.seen.tips[b.Name]
-		b.Demands = t.f.still(keptDemands, t.repo, b.Name) || t.windowed.rulesets[b.Name].demands
+		b.Demands = t.still(keptDemands, b.Name) || t.next.rulesets[b.Name].demands
 		if b.Unread = t.seen.lost[b.Name]; b.Unread.Is() {
 			continue
 		}
@@ -356,7 +357,7 @@ func (t *tracker) addTips(context.Context) error {
 			continue
 		}
 		b.Tip = plan.SHA(raw.Target.Oid)
-		b.Unguarded = t.windowed.rulesets[b.Name].open && raw.RefUpdateRule == nil // what protection demands of others is not shown
+		b.Unguarded = t.next.rulesets[b.Name].open && raw.RefUpdateRule == nil // what protection demands of others is not shown
 		if raw.RefUpdateRule != nil {
 			b.Demands = b.Demands || slices.ContainsFunc(raw.RefUpdateRule.RequiredStatusCheckContexts, func(c string) bool {
 				return unlocks(b.Name, c)
@@ -415,8 +416,8 @@ func (t *tracker) addSources(ctx context.Context) error {
 
 // keep notes for the next look what it should ask for.
 func (t *tracker) keep() {
-	w := branchMemory{def: string(t.s.Default), checks: t.checks, flooded: t.flooded, caseConflicts: t.windowed.caseConflicts, named: t.windowed.named,
-		rulesets: t.windowed.rulesets}
+	w := branchMemory{def: string(t.s.Default), checks: t.checks, flooded: t.flooded, caseConflicts: t.next.caseConflicts, named: t.next.named,
+		rulesets: t.next.rulesets}
 	for _, b := range t.s.Branches {
 		w.entries, w.tips = append(w.entries, string(b.Name)), append(w.tips, b.Tip)
 	}
@@ -429,5 +430,5 @@ func (t *tracker) keep() {
 			}
 		}
 	}
-	t.windowed = w
+	t.next = w
 }

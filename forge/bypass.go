@@ -95,15 +95,15 @@ func (s *ruleset) others(kind string) {
 const mergeMethods = 3
 
 // addBypasses adds what the rulesets of some bases, as they were read just now, say of our App. They are asked where the caller wants it.
-func (l *observation) addBypasses(ctx context.Context, names []plan.Branch, known []rules, read []int) error {
+func (l *reader) addBypasses(ctx context.Context, names []plan.Branch, known []rules, read []int) error {
 	var unknown []int64
 	for _, i := range read {
-		if !l.ask.Rulesets {
+		if !l.rulesets {
 			break
 		}
 		for _, s := range known[i].sets {
 			b, ok := keptBypasses.get(l.memory, s.id)
-			fresh := ok && !b.open && l.f.now().Before(b.until) // of one that lets us pass it is to be seen soon that it no longer does
+			fresh := ok && !b.open && l.now().Before(b.until) // of one that lets us pass it is to be seen soon that it no longer does
 			if s.id != 0 && len(s.demands.Demands) > 0 && !fresh {
 				unknown = append(unknown, s.id)
 			}
@@ -132,7 +132,7 @@ func (l *observation) addBypasses(ctx context.Context, names []plan.Branch, know
 }
 
 // readBypass reads what a ruleset says of our App. Where it does not say that, our App does not pass.
-func (l *observation) readBypass(ctx context.Context, id int64) error {
+func (l *reader) readBypass(ctx context.Context, id int64) error {
 	var set struct {
 		ID     int64
 		Name   string
@@ -150,7 +150,7 @@ func (l *observation) readBypass(ctx context.Context, id int64) error {
 		return nil
 	}
 	keptBypasses.put(l.memory, id, bypass{
-		name: client.OneLine(set.Name), until: l.f.now().Add(l.f.rulesTTL),
+		name: client.OneLine(set.Name), until: l.now().Add(l.rulesTTL),
 		open: slices.Contains([]string{"always", "pull_requests_only", "exempt"}, set.Bypass),
 	})
 	return nil

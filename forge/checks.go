@@ -1,6 +1,8 @@
 package forge
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/sluicegate/sluice/forge/client"
@@ -14,19 +16,9 @@ type run struct {
 	abandoned bool // it was cancelled or went stale: it says nothing of the commit
 }
 
-// addChecks sorts what was reported on a head: statuses under our context for the base, checks by others, and what we wrote
-// ourselves, which is no check.
-func (l *observation) addChecks(p *plan.Pull, contexts []rawContext) {
-	if ours := l.ours(plan.ContextFor(p.Base), contexts); len(ours) > 0 && l.raws[p.Number].fresh {
-		p.Ours = ours
-	}
-	checks, known := l.sortChecks(contexts, plan.ContextFor(p.Base).Is)
-	p.Checks, p.ChecksAll = checks, p.ChecksAll && known
-}
-
 // sortChecks gives the checks by others, without statuses under names that are ours; false if there is a kind of report that is
 // not known.
-func (l *observation) sortChecks(contexts []rawContext, ours func(plan.Context) bool) (checks []plan.Check, known bool) {
+func (l *look) sortChecks(contexts []rawContext, ours func(plan.Context) bool) (checks []plan.Check, known bool) {
 	var runs []run
 	known = true
 	for _, c := range contexts {
@@ -47,7 +39,7 @@ func (l *observation) sortChecks(contexts []rawContext, ours func(plan.Context) 
 }
 
 // statusCheck is a status by others.
-func (l *observation) statusCheck(c rawContext) (plan.Check, bool) {
+func (l *look) statusCheck(c rawContext) (plan.Check, bool) {
 	by := l.login(c.Creator)
 	if by == l.us {
 		return plan.Check{}, false
@@ -65,7 +57,7 @@ func (l *observation) statusCheck(c rawContext) (plan.Check, bool) {
 }
 
 // checkRun is a check run by others.
-func (l *observation) checkRun(c rawContext) (run, bool) {
+func (l *look) checkRun(c rawContext) (run, bool) {
 	r := run{check: plan.Check{Context: plan.Context(c.Name)}}
 	if c.CheckSuite != nil && c.CheckSuite.App != nil {
 		r.check.By = plan.Login(client.TrimBot(c.CheckSuite.App.Slug))
@@ -73,7 +65,7 @@ func (l *observation) checkRun(c rawContext) (run, bool) {
 			r.check.App = *id
 		}
 	}
-	if r.check.App == l.f.app {
+	if r.check.App == l.app {
 		return run{}, false
 	}
 	if c.StartedAt != nil {
@@ -121,4 +113,40 @@ func latest(runs []run) []plan.Check {
 		out = append(out, r.check)
 	}
 	return out
+}
+
+// ours are the statuses under a context of ours, whoever set them. GitHub folds the case of contexts.
+func (l *look) ours(context plan.Context, contexts []rawContext) []plan.Status {
+	var out []plan.Status
+	for _, c := range contexts {
+		if context.Is(plan.Context(c.Context)) {
+			out = append(out, l.status(context, c))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b plan.Status) int { return b.At.Compare(a.At) })
+	return out
+}
+
+// status is one status under our context.
+func (l *look) status(context plan.Context, c rawContext) plan.Status {
+	s := plan.Status{
+		Context: context, State: plan.StatusState(strings.ToLower(c.State)), By: l.login(c.Creator), At: c.CreatedAt.UTC(),
+	}
+	if c.Description != nil {
+		s.Description = *c.Description
+	}
+	return s
+}
+
+// login is an account's login as plan has it. A person may have the login that our App's bot has; such a one gets a name
+// that no bot can have, lest their statuses pass for ours.
+func (l *look) login(a *actor) plan.Login {
+	if a == nil {
+		return ""
+	}
+	name := client.TrimBot(a.Login)
+	if a.Typename != "Bot" && strings.EqualFold(name, string(l.us)) {
+		return plan.Login("@" + name)
+	}
+	return plan.Login(name)
 }

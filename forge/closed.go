@@ -60,7 +60,7 @@ func (l *observation) basesOfDebts() []plan.Branch {
 			bases = append(bases, d.Subject.Base)
 		}
 	}
-	order := inTurn(l, partDebts, unique(bases, len(bases)), func(b plan.Branch) string { return string(b) })
+	order := inTurn(l.look, partDebts, unique(bases, len(bases)), func(b plan.Branch) string { return string(b) })
 	order = order[:min(len(order), maxDebtBases)]
 	for _, b := range order {
 		l.hasTurn(partDebts, string(b))
@@ -82,7 +82,7 @@ func (l *observation) addClosed(ctx context.Context, s *plan.Snapshot) error {
 		}
 		asked[n] = true
 		seen, known := keptOver.get(l.memory, n)
-		if known && (seen.Merged || (d.Ends.IsZero() && l.f.now().Sub(seen.at) < closedTTL)) {
+		if known && (seen.Merged || (d.Ends.IsZero() && l.now().Sub(seen.at) < closedTTL)) {
 			if seen.Subject.Pull != 0 {
 				s.Closed = append(s.Closed, seen.Closure)
 			}
@@ -90,7 +90,7 @@ func (l *observation) addClosed(ctx context.Context, s *plan.Snapshot) error {
 			numbers = append(numbers, n)
 		}
 	}
-	numbers = inTurn(l, partClosed, numbers, strconv.Itoa)
+	numbers = inTurn(l.look, partClosed, numbers, strconv.Itoa)
 	numbers = numbers[:min(len(numbers), maxClosed)]
 	for _, n := range numbers {
 		l.hasTurn(partClosed, strconv.Itoa(n))
@@ -120,14 +120,14 @@ func (l *observation) readClosed(ctx context.Context, s *plan.Snapshot, numbers 
 func (l *observation) closedOf(named client.Answers, alias string, number int) (plan.Closure, bool) {
 	raw, err := client.Find[rawClosure](named, alias)
 	if client.KindOf(err) == client.Gone {
-		keptOver.put(l.memory, number, closureMemory{at: l.f.now()})
+		keptOver.put(l.memory, number, closureMemory{at: l.now()})
 	}
 	if err != nil || raw == nil || raw.State == "OPEN" || raw.HeadRefOid == "" {
 		return plan.Closure{}, false
 	}
 	l.keepMade(raw)
 	c := plan.Closure{Subject: plan.Subject{Pull: number, Base: plan.Branch(raw.BaseRefName)}, SHA: plan.SHA(raw.HeadRefOid), Merged: raw.Merged}
-	keptOver.put(l.memory, number, closureMemory{c, l.f.now()})
+	keptOver.put(l.memory, number, closureMemory{c, l.now()})
 	return c, true
 }
 
@@ -142,12 +142,12 @@ func (l *observation) keepMade(raw *rawClosure) {
 
 func closedQuery(owner, name string, numbers []int) *query {
 	q := newQuery("closed", owner, name)
-	q.addClosed("p", numbers)
+	addClosed(q, "p", numbers)
 	return q
 }
 
 // addClosed asks what became of pull requests, and on what those that were merged came down. It costs a list of each.
-func (q *query) addClosed(alias string, numbers []int) {
+func addClosed(q *query, alias string, numbers []int) {
 	for i, n := range numbers {
 		v := q.let(fmt.Sprintf("%s%d", alias, i), "Int!", n)
 		q.add("%s%d: pullRequest(number: %s) { number state merged headRefOid baseRefName mergeCommit { oid parents(first: 1) { nodes { oid } } } }", alias, i, v)

@@ -255,7 +255,7 @@ func (l *observation) readDetails(ctx context.Context) error {
 		some = append(some, pullAsk{raw.Number, partThin + " " + parts})
 	}
 	ask := func(some []pullAsk) *query { return pullsQuery(l.repo.Owner, l.repo.Name, some, l.own) }
-	err := askEach(ctx, l, some, MaxPulls, ask, "p", func(w pullAsk, full *rawPull, err error) error { return l.readAgain(ctx, l.raws[w.number], full, err) })
+	err := askEach(ctx, l.look, some, MaxPulls, ask, "p", func(w pullAsk, full *rawPull, err error) error { return l.readAgain(ctx, l.raws[w.number], full, err) })
 	if err != nil {
 		return err
 	}
@@ -290,3 +290,14 @@ func (l *observation) readAgain(ctx context.Context, thin, full *rawPull, err er
 	l.hasDetails(thin)
 	return l.sawTip(plan.Branch(full.BaseRefName), plan.SHA(full.BaseRef.Target.Oid))
 }
+
+const (
+	partPull    partKind = "pull"    // by its head and base: another one is another part
+	partReports partKind = "reports" // of a pull request, by its head: for turns alone, as the next two
+	partFork    partKind = "fork"
+	partFiles   partKind = "files"
+	partClosed  partKind = "closed"  // a pull request that is perhaps not open, by its number: for turns alone
+	partEarlier partKind = "earlier" // the heads that a pull request had before, by its number: those that were read
+	partDebts   partKind = "debts"   // a base of debts, by its name: for turns alone
+	partGroup   partKind = "group"   // by its head
+)

@@ -35,3 +35,12 @@ feed:
 	wg.Wait()
 	return context.Cause(ctx)
 }
+
+// indices are the places of a list.
+func indices[T any](list []T) []int {
+	all := make([]int, len(list))
+	for i := range list {
+		all[i] = i
+	}
+	return all
+}

@@ -3,7 +3,6 @@ package forge
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
 
 	"github.com/sluicegate/sluice/forge/client"
@@ -15,8 +14,6 @@ const (
 	maxListed = 3000
 	// maxListPages is how many pages of file lists a look reads. The pull requests beyond stay incomplete until it is their turn.
 	maxListPages = 150
-	// maxCompared is how many files a comparison lists.
-	maxCompared = 300
 )
 
 // listKey names a whole list. Both SHAs are known, so it never changes.
@@ -51,10 +48,10 @@ func (l *observation) addFiles(ctx context.Context, s *plan.Snapshot) error {
 func (l *observation) listsInTurn(s *plan.Snapshot, read []int) []int {
 	var now []int
 	pages := 0
-	for _, i := range inTurn(l, partFiles, read, func(i int) string { return string(s.Pulls[i].Head) }) {
+	for _, i := range inTurn(l.look, partFiles, read, func(i int) string { return string(s.Pulls[i].Head) }) {
 		p := &s.Pulls[i]
 		if pages += (l.raws[p.Number].ChangedFiles + client.PerPage - 1) / client.PerPage; pages > maxListPages {
-			l.askAgain(l.f.now().Add(partFirst))
+			l.askAgain(l.now().Add(partFirst))
 			break
 		}
 		l.hasTurn(partFiles, string(p.Head))
@@ -85,24 +82,6 @@ func pageFiles(raw *rawPull) ([]plan.File, bool) {
 var changes = map[string]plan.Change{
 	"ADDED": plan.Added, "MODIFIED": plan.Modified, "CHANGED": plan.Modified, "DELETED": plan.Deleted,
 	"RENAMED": plan.Renamed, "COPIED": plan.Copied,
-}
-
-// changesREST are REST's words.
-var changesREST = map[string]plan.Change{
-	"added": plan.Added, "modified": plan.Modified, "changed": plan.Modified, "removed": plan.Deleted,
-	"renamed": plan.Renamed, "copied": plan.Copied,
-}
-
-// distinct reports whether no path stands twice: then as many as there should be are all there are.
-func distinct(files []plan.File) bool {
-	seen := make(map[string]bool, len(files))
-	for _, f := range files {
-		if seen[f.Path] {
-			return false
-		}
-		seen[f.Path] = true
-	}
-	return true
 }
 
 // renames reports whether a file came from another path.
@@ -176,11 +155,6 @@ func fits(list, page []plan.File, count int) bool {
 	return true
 }
 
-// renamesWithoutOld reports whether a rename's old name is missing. A copy's source is not changed, so it may be.
-func renamesWithoutOld(files []plan.File) bool {
-	return slices.ContainsFunc(files, func(f plan.File) bool { return f.Kind == plan.Renamed && f.Old == "" })
-}
-
 // readList reads the whole list by REST. REST answers for the head of the moment, which may be another by now, so the list
 // counts only if it names the head it is about or fits the page; otherwise the pull request stays incomplete.
 func (l *observation) readList(ctx context.Context, p *plan.Pull, raw *rawPull) error {
@@ -227,32 +201,4 @@ func (l *observation) keepList(ctx context.Context, p *plan.Pull) {
 	if err := l.f.lists.KeepList(ctx, l.repo, p.MergeBase, p.Head, p.Files); err != nil {
 		l.log.Warn("cannot store old names of renamed files", "pull", p.Number, "error", err)
 	}
-}
-
-// restFiles are files as REST lists them; false if one cannot be taken.
-func restFiles(page []restChange, head plan.SHA) ([]plan.File, bool) {
-	files := make([]plan.File, 0, len(page))
-	for _, f := range page {
-		kind, ok := changesREST[f.Status]
-		if !ok || f.Filename == "" || !about(f, head) {
-			return files, false
-		}
-		file := plan.File{Path: f.Filename, Kind: kind}
-		if kind == plan.Renamed || kind == plan.Copied {
-			file.Old = f.Previous
-		}
-		files = append(files, file)
-	}
-	return files, true
-}
-
-// about reports whether a file was not listed for another head: the address of its contents names the commit. An address
-// without one proves nothing and is left to fits.
-func about(f restChange, head plan.SHA) bool {
-	u, err := url.Parse(f.Contents)
-	if err != nil {
-		return true
-	}
-	ref := u.Query().Get("ref")
-	return len(ref) != len(head) || plan.SHA(ref) == head || f.Status == "removed"
 }

@@ -42,6 +42,7 @@ type FileLists interface {
 // Forge speaks to one GitHub as one App. It is safe for concurrent use.
 type Forge struct {
 	*client.App
+	*Mover
 
 	app      int64
 	rulesTTL time.Duration
@@ -75,6 +76,7 @@ func New(o Options) (*Forge, error) {
 	if f.now == nil {
 		f.now = time.Now
 	}
+	f.Mover = &Mover{app, f.memory, f.now}
 	return f, nil
 }
 

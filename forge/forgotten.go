@@ -200,12 +200,12 @@ func (l *observation) standing(number int, base plan.Branch, head plan.SHA, cont
 
 func forgottenQuery(owner, name, after string) *query {
 	q := newQuery("forgotten", owner, name)
-	q.addForgotten(MaxPulls, after)
+	addForgotten(q, MaxPulls, after)
 	return q
 }
 
 // addForgotten asks for a page of pull requests that are not open, those first that changed last.
-func (q *query) addForgotten(size int, after string) {
+func addForgotten(q *query, size int, after string) {
 	a := q.let("closed", "String", nil)
 	if after != "" {
 		q.vars["closed"] = after
@@ -215,16 +215,13 @@ func (q *query) addForgotten(size int, after string) {
 		" pageInfo { hasNextPage endCursor } }", forgottenAlias, size, a)
 }
 
-// beforeFragment is what was reported on a commit that may have been a head.
-const beforeFragment = "\nfragment before on Commit { oid status { contexts { ...status } } }"
-
 // earlierQuery asks for the latest commits of some pull requests, and for the heads that were forced away.
 func earlierQuery(owner, name string, numbers []int) *query {
 	q := newQuery("earlier", owner, name)
 	for i, n := range numbers {
 		v := q.let(fmt.Sprint(earlierAlias, i), "Int!", n)
-		q.add("%s%d: pullRequest(number: %s) { commits(last: %d) { nodes { commit { ...before } } }"+
-			" timelineItems(last: %d, itemTypes: [HEAD_REF_FORCE_PUSHED_EVENT]) { nodes { ... on HeadRefForcePushedEvent { beforeCommit { ...before } } } } }",
+		q.add("%s%d: pullRequest(number: %s) { commits(last: %d) { nodes { commit { oid ...statuses } } }"+
+			" timelineItems(last: %d, itemTypes: [HEAD_REF_FORCE_PUSHED_EVENT]) { nodes { ... on HeadRefForcePushedEvent { beforeCommit { oid ...statuses } } } } }",
 			earlierAlias, i, v, maxEarlier, maxEarlier)
 	}
 	return q

@@ -2,7 +2,6 @@ package forge
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,7 +26,7 @@ const (
 // head or base is gone nothing is said: it was dissolved. Nothing is said of one, either, that stands on another whose turn is later.
 func (l *observation) addGroups(ctx context.Context, s *plan.Snapshot) error {
 	all := slices.DeleteFunc(slices.Clone(l.ask.Groups), func(g plan.Group) bool { return !answerable(s, g.Base) })
-	order := inTurn(l, partGroup, indices(all), func(i int) string { return string(all[i].Head) })
+	order := inTurn(l.look, partGroup, indices(all), func(i int) string { return string(all[i].Head) })
 	order = order[:min(len(order), maxGroupsRead)]
 	if err := l.readGroupHeads(ctx, all, order); err != nil {
 		return err
@@ -50,7 +49,7 @@ func (l *observation) addGroups(ctx context.Context, s *plan.Snapshot) error {
 		case s.Bases[g.Base].Unread.Is(): // nothing is decided on it
 		case !l.knownGroup(st, g):
 			if lists++; lists > maxGroupLists {
-				l.askAgain(l.f.now().Add(partFirst))
+				l.askAgain(l.now().Add(partFirst))
 				continue
 			}
 			read = append(read, i)
@@ -72,6 +71,15 @@ func (l *observation) addGroups(ctx context.Context, s *plan.Snapshot) error {
 		}
 	}
 	return err
+}
+
+// headsOf are the heads of groups.
+func headsOf(groups []plan.Group) []plan.SHA {
+	heads := make([]plan.SHA, len(groups))
+	for i, g := range groups {
+		heads[i] = g.Head
+	}
+	return heads
 }
 
 // dissolved reports whether a head is known to be gone.
@@ -131,15 +139,6 @@ func answerable(s *plan.Snapshot, base plan.Branch) bool {
 	return home != nil && slices.ContainsFunc(home.Branches, func(e config.Branch) bool { return strings.EqualFold(e.Name, string(base)) })
 }
 
-// indices are the places of a list.
-func indices[T any](list []T) []int {
-	all := make([]int, len(list))
-	for i := range list {
-		all[i] = i
-	}
-	return all
-}
-
 // readGroupHeads asks for the heads of groups that did not come with the first page.
 func (l *observation) readGroupHeads(ctx context.Context, all []plan.Group, order []int) error {
 	var missing []plan.SHA
@@ -153,21 +152,7 @@ func (l *observation) readGroupHeads(ctx context.Context, all []plan.Group, orde
 
 // readHeads asks for what was reported on some heads, of which each is a part by itself. What could not be read stays out of l.heads.
 func (l *observation) readHeads(ctx context.Context, heads []plan.SHA) error {
-	return askEach(ctx, l, heads, maxHeads, func(some []plan.SHA) *query { return headsQuery(l.repo.Owner, l.repo.Name, some) }, "g", l.keepHead(ctx))
-}
-
-// inHalves does f with some of a list at a time, and with half as many when it gives errHeavy for more than one.
-func inHalves[T any](list []T, most int, f func([]T) error) error {
-	for some := range slices.Chunk(list, most) {
-		err := f(some)
-		if len(some) > 1 && errors.Is(err, client.ErrHeavy) {
-			err = inHalves(some, (len(some)+1)/2, f)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return askEach(ctx, l.look, heads, maxHeads, func(some []plan.SHA) *query { return headsQuery(l.repo.Owner, l.repo.Name, some) }, "g", l.keepHead(ctx))
 }
 
 // keepHead keeps what an answer says of a head.

@@ -29,7 +29,7 @@ type tipMemory struct {
 // addLandings names what reached each base otherwise than by our own merges, by the comparison that tells what a push changed. A windowed
 // branch is no such base: commits reach it by promotion. What cannot be compared for long costs a line of the log, and so does what came while
 // sluice did not run.
-func (l *observation) addLandings(ctx context.Context, s *plan.Snapshot) error {
+func (l *reader) addLandings(ctx context.Context, s *plan.Snapshot) error {
 	for name, b := range s.Bases {
 		if l.seen.isWindowed(name) || b.Unread.Is() {
 			continue
@@ -61,7 +61,7 @@ func (l *observation) addLandings(ctx context.Context, s *plan.Snapshot) error {
 }
 
 // landingsSince lists what moved a base from where it was seen to its tip, the newest first, our own merges left out.
-func (l *observation) landingsSince(ctx context.Context, seen tipMemory, tip plan.SHA) (landings []plan.Landing, err error) {
+func (l *reader) landingsSince(ctx context.Context, seen tipMemory, tip plan.SHA) (landings []plan.Landing, err error) {
 	if l.madeAll(seen.sha, tip) {
 		return nil, nil
 	}
@@ -97,7 +97,7 @@ func (l *observation) landingsSince(ctx context.Context, seen tipMemory, tip pla
 
 // madeAll reports whether merges of ours are known to be all that brought a base from one tip to another: what became of them is asked for
 // anyway (Ask.Merged), and says on what each came down.
-func (l *observation) madeAll(from, to plan.SHA) bool {
+func (l *reader) madeAll(from, to plan.SHA) bool {
 	for range maxMade {
 		if to == from {
 			return true
@@ -130,7 +130,7 @@ func firstParents(c *comparison, from, tip plan.SHA) (line []*restCommit, reache
 
 // landingOf is one commit with what it changed. Its date is its author's word, so it counts only as far as it lies between the look
 // that did not see the commit and the one that does.
-func (l *observation) landingOf(c *restCommit, after time.Time, diff *comparison) plan.Landing {
+func (l *reader) landingOf(c *restCommit, after time.Time, diff *comparison) plan.Landing {
 	landing := plan.Landing{SHA: plan.SHA(c.SHA), By: plan.Login(c.Author.Login), At: c.Commit.Committer.Date.UTC()}
 	if landing.By == "" {
 		landing.By = plan.Login(client.OneLine(c.Commit.Author.Name))

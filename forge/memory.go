@@ -4,7 +4,7 @@ import (
 	"container/list"
 	"reflect"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -27,35 +27,10 @@ const (
 	entryOverhead = 200
 )
 
-// What GitHub said, under the name of what it said it of.
-var (
-	keptPolicies     = kind[plan.SHA, rulesFile]{name: "policies"} // of bases, by blob
-	keptChanges      = kind[plan.SHA, proposed]{name: "changes"}   // by head
-	keptDetails      = kind[int, *rawPull]{name: "details"}
-	keptLists        = kind[listKey, fileList]{name: "lists"} // of files, with the old names of renames
-	keptPaths        = kind[plan.Branch, pathSet]{name: "paths"}
-	keptForks        = kind[forkKey, fork]{name: "forks"}
-	keptHistories    = kind[ownKey, history]{name: "histories"} // of own commits, where a page does not show them all
-	keptFirstParents = kind[plan.SHA, firstParent]{name: "first parents"}
-	keptAncestries   = kind[ancestryKey, ancestry]{name: "ancestries"}
-	keptOldest       = kind[plan.SHA, plan.SHA]{name: "oldest"} // the oldest commit of a line that is known to descend from a tip
-)
-
 // What was made out of it, or when it was asked.
 var (
-	keptLook     = kind[struct{}, lastLook]{name: "look", note: true}
-	keptRules    = kind[plan.Branch, rules]{name: "rules", note: true}
-	keptBypasses = kind[int64, bypass]{name: "bypasses", note: true}         // by ruleset
-	keptStrict   = kind[plan.Branch, time.Time]{name: "strict", note: true}  // bases that GitHub showed to be strict, and until when that counts
-	keptDemands  = kind[plan.Branch, time.Time]{name: "demands", note: true} // windowed branches that GitHub showed to demand our status, and until when
-	keptPast     = kind[plan.SHA, past]{name: "past", note: true}            // of the file, by a branch's tip
-	keptBots     = kind[plan.Login, bot]{name: "bots", note: true}           // of all repositories alike
-	keptUnknown  = kind[int, unknown]{name: "unknown", note: true}
-	keptTips     = kind[plan.Branch, tipMemory]{name: "tips", note: true}
-	keptMade     = kind[plan.SHA, plan.SHA]{name: "made", note: true} // commits of our own merges, each with its first parent; "": that is not known
-	keptOver     = kind[int, closureMemory]{name: "over", note: true}
-	keptParts    = kind[partKey, part]{name: "parts", note: true}  // that could not be read
-	keptTurns    = kind[partKey, int64]{name: "turns", note: true} // when parts were asked about last, counted in turn
+	keptParts = kind[partKey, part]{name: "parts", note: true}  // that could not be read
+	keptTurns = kind[partKey, int64]{name: "turns", note: true} // when parts were asked about last, counted in turn
 )
 
 // kind is a kind of what is remembered of a repository: values of one type under keys of another.
@@ -106,6 +81,7 @@ func (k kind[K, V]) forget(r remembered, key K) {
 // memory is what a Forge remembers from one look to the next. It is safe for concurrent use.
 type memory struct {
 	mu             sync.Mutex
+	turn           atomic.Int64 // what was asked about last
 	content, notes quota
 }
 

@@ -295,7 +295,7 @@ func TestSinceWhenMergeabilityIsUnknown(t *testing.T) {
 	at := time.Now()
 	f := &Forge{memory: newMemory(defaultMemory)}
 	since := func(repo string, n int) time.Duration {
-		l := &observation{f: f, memory: f.memory.of(plan.Repo{Owner: "acme", Name: repo}), at: at}
+		l := &observation{reader: &reader{look: &look{memory: f.memory.of(plan.Repo{Owner: "acme", Name: repo}), at: at}}}
 		return l.at.Sub(l.unknownSince(&plan.Pull{Number: n, Head: plan.SHA(sha(n))}))
 	}
 	for minutes := range time.Duration(3) {

@@ -158,7 +158,7 @@ func (l *observation) addMergeBases(ctx context.Context, s *plan.Snapshot) error
 			find = append(find, i)
 		}
 	}
-	find = inTurn(l, partFork, find, func(i int) string { return string(s.Pulls[i].Head) })
+	find = inTurn(l.look, partFork, find, func(i int) string { return string(s.Pulls[i].Head) })
 	find = find[:min(len(find), maxCompares)]
 	return l.eachPull(ctx, s, find, whatFork, func(ctx context.Context, p *plan.Pull) error {
 		l.hasTurn(partFork, string(p.Head))

@@ -2,6 +2,7 @@ package forge
 
 import (
 	"fmt"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -78,7 +79,7 @@ func TestReplays(t *testing.T) {
 // Own commits are those of one base: where a pull request is retargeted, there may be as many others.
 func TestOwnCommitsOfAnotherBase(t *testing.T) {
 	w := newWorld(t, nil)
-	l := w.forge.newObservation(w.repo, Ask{})
+	l := w.forge.newObservation(w.repo, Ask{}, slog.New(slog.DiscardHandler))
 	raw, head := &rawPull{}, plan.SHA(sha(9))
 	raw.Number, raw.HeadRefOid, raw.BaseRefName, raw.Commits.TotalCount = 1, string(head), "main", 2
 	older := newHistory(head, []lineage{{head, []plan.SHA{"a", "b"}, true}, {"b", []plan.SHA{"c"}, true}}, true)

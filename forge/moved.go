@@ -131,7 +131,7 @@ func (l *observation) addMovedOf(ctx context.Context, s *plan.Snapshot, p *plan.
 		case !known:
 			if failed == nil { // there were more than a look asks for
 				p.Unread = plan.Unread{Reason: notRead(whatPaths, client.NewTransient("", nil)), Passing: true}
-				l.askAgain(l.f.now().Add(partFirst))
+				l.askAgain(l.now().Add(partFirst))
 				return nil
 			}
 			var err error
@@ -192,9 +192,6 @@ func (l *observation) lookUp(ctx context.Context, unknown []lookup) error {
 	return failed
 }
 
-// treeOf names a commit's tree as git does: where it is shown, what is not shown in it is not there.
-func treeOf(sha plan.SHA) string { return string(sha) + "^{tree}" }
-
 // readPaths asks for paths by name, and with them for the trees that they should stand in: a path that is not there is known only
 // beside its tree.
 func (l *observation) readPaths(ctx context.Context, some []lookup) error {
@@ -226,15 +223,6 @@ func (l *observation) readPaths(ctx context.Context, some []lookup) error {
 		at.set.put(at.path, o != nil && o.Typename == typeBlob)
 	}
 	return failed
-}
-
-// shown gives an error if a tree is not shown under an alias.
-func shown(named client.Answers, alias string) error {
-	tree, err := client.Find[rawObject](named, alias)
-	if err == nil && tree == nil {
-		err = client.NewTransient(wordNoTree, nil)
-	}
-	return err
 }
 
 // readTree finds out about paths of a tip from its whole tree. What a tree that GitHub cuts short does not show stays unknown.

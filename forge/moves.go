@@ -28,12 +28,12 @@ type move struct {
 }
 
 // between compares two tips of a base, once in a look.
-func (l *observation) between(ctx context.Context, from, to plan.SHA) (*comparison, error) {
+func (l *reader) between(ctx context.Context, from, to plan.SHA) (*comparison, error) {
 	key := [2]plan.SHA{from, to}
 	m, known := l.moves[key]
 	switch {
 	case known:
-	case len(l.moves) == maxMoves, l.silent.Load() >= maxSilent:
+	case len(l.moves) == maxMoves, l.deaf():
 		return nil, errNotShown
 	default:
 		m.whole, m.err = l.compared(ctx, from, to, maxMovePages)
@@ -43,7 +43,7 @@ func (l *observation) between(ctx context.Context, from, to plan.SHA) (*comparis
 }
 
 // compared compares two commits, and reads up to so many pages of those that lie between; all files come with the first.
-func (l *observation) compared(ctx context.Context, from, to plan.SHA, pages int) (*comparison, error) {
+func (l *reader) compared(ctx context.Context, from, to plan.SHA, pages int) (*comparison, error) {
 	var whole *comparison
 	for page := 1; page > 0 && page <= pages; {
 		c, next, err := l.comparison(ctx, from, to, page)
@@ -67,7 +67,7 @@ func (l *observation) compared(ctx context.Context, from, to plan.SHA, pages int
 }
 
 // forward is the comparison of two tips of a base, the one an ancestor of the other; nil if that is not known. An error ends the look.
-func (l *observation) forward(ctx context.Context, from, to plan.SHA) (*comparison, error) {
+func (l *reader) forward(ctx context.Context, from, to plan.SHA) (*comparison, error) {
 	c, err := l.between(ctx, from, to)
 	if err != nil && endsLook(ctx, err) {
 		return nil, err
@@ -79,7 +79,7 @@ func (l *observation) forward(ctx context.Context, from, to plan.SHA) (*comparis
 }
 
 // moved are the commits by which a base came from one tip to another; nil if that is not known.
-func (l *observation) moved(ctx context.Context, from, to plan.SHA) (map[plan.SHA]bool, error) {
+func (l *reader) moved(ctx context.Context, from, to plan.SHA) (map[plan.SHA]bool, error) {
 	c, err := l.forward(ctx, from, to)
 	if c == nil || len(c.Commits) == 0 || len(c.Commits) != c.Total {
 		return nil, err
@@ -92,7 +92,7 @@ func (l *observation) moved(ctx context.Context, from, to plan.SHA) (map[plan.SH
 }
 
 // changedPaths are the paths at which something is another thing at one tip of a base than at an older one; nil if not all of them are known.
-func (l *observation) changedPaths(ctx context.Context, from, to plan.SHA) (map[string]bool, error) {
+func (l *reader) changedPaths(ctx context.Context, from, to plan.SHA) (map[string]bool, error) {
 	c, err := l.forward(ctx, from, to)
 	if c == nil {
 		return nil, err
@@ -106,11 +106,4 @@ func (l *observation) changedPaths(ctx context.Context, from, to plan.SHA) (map[
 		paths[f.Path], paths[f.Old] = true, true
 	}
 	return paths, nil
-}
-
-// comparedFiles are the files of a comparison with a head that descends from what it is compared with, and whether they are all.
-// A comparison lists at most 300, on its first page, and does not say that there are more.
-func comparedFiles(c *comparison, head plan.SHA) (files []plan.File, complete bool) {
-	files, complete = restFiles(c.Files, head)
-	return files, complete && c.Files != nil && len(files) < maxCompared && !renamesWithoutOld(files) && distinct(files)
 }

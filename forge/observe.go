@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"regexp"
 	"slices"
 	"time"
 
@@ -41,9 +40,6 @@ const MaxPulls = 50
 // maxTries is how often an observation is begun because the repository changed meanwhile.
 const maxTries = 2
 
-// errMoved says that two reads of one observation saw different states.
-var errMoved = errors.New(wordMoved)
-
 // Observe reads a repository. The snapshot holds everything but what the store remembers.
 //
 // Reads of one observation are not atomic on GitHub. What belongs together is compared: every page and every base must have seen
@@ -62,8 +58,7 @@ func (f *Forge) Observe(ctx context.Context, repo plan.Repo, ask Ask) (plan.Snap
 	}
 	ask.Groups = askable(ask.Groups)
 	for try := range maxTries {
-		l := f.newObservation(repo, ask)
-		l.log = client.LogOf(ctx, f.log.With("repository", repo.String()))
+		l := f.newObservation(repo, ask, client.LogOf(ctx, f.log.With("repository", repo.String())))
 		l.final = try == maxTries-1
 		s, err := l.run(ctx)
 		if errors.Is(err, errMoved) {
@@ -85,9 +80,6 @@ func ofTheWhole(err error) error {
 	return err
 }
 
-// fullSHA is what GitHub takes for the name of an object.
-var fullSHA = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
-
 // askable leaves out groups that are named by no SHA: GitHub would refuse the whole observation for them.
 func askable(groups []plan.Group) []plan.Group {
 	return slices.DeleteFunc(slices.Clone(groups), func(g plan.Group) bool {
@@ -97,62 +89,46 @@ func askable(groups []plan.Group) []plan.Group {
 
 // observation is what one call of Observe has read so far.
 type observation struct {
-	f      *Forge
-	c      *client.Installation
-	repo   plan.Repo
-	log    *slog.Logger // says which repository
-	ask    Ask
-	us     plan.Login
-	last   lastLook
-	memory remembered // of the repository
+	*reader
+	f    *Forge
+	ask  Ask
+	last lastLook
 
-	partBook
 	pageLists, wholeLists listRoom
 
-	final bool // what moves while it is read is unknown: it was begun anew before
-
-	once      rawRepo          // what there is once, from the first page
-	own       []plan.Branch    // bases under whose contexts statuses are asked for with the pull requests
-	full      map[int]*rawPull // details that came with the first page
-	moves     map[[2]plan.SHA]move
-	parents   map[plan.SHA]firstParent // of commits, as this look read them
+	once      rawRepo                  // what there is once, from the first page
+	own       []plan.Branch            // bases under whose contexts statuses are asked for with the pull requests
+	full      map[int]*rawPull         // details that came with the first page
 	there     map[plan.Branch]*pathSet // what is known of the paths at bases' tips
 	named     client.Answers           // what was asked for by alias, from the first page
 	asked     branchAsk                // of windowed branches, with the first page
 	pulls     []*rawPull
 	raws      map[int]*rawPull
 	heads     map[plan.SHA]*rawCommitStatus // what was reported on heads that were asked for by name; nil: not there
-	bases     map[plan.Branch]*rawBase
-	absent    map[plan.Branch]bool        // branches that were asked for and are not there
-	lost      map[plan.Branch]plan.Unread // those that could not be read
-	tips      map[plan.Branch]plan.SHA    // as the pages saw them
-	forgotten *connection[rawClosure]     // not open, from the last page; nil: they did not come with it
-	owing     []plan.Branch               // bases that are read for the sake of debts
+	forgotten *connection[rawClosure]       // not open, from the last page; nil: they did not come with it
+	owing     []plan.Branch                 // bases that are read for the sake of debts
 
 	earlierRead []int // pull requests whose earlier heads were read
-	seen        sightings
-	windowed    branchMemory // for the next look
-	at          time.Time
-	began       time.Time // by which it is told what is due
 	skew        time.Duration
-	cost        int
 	total       int // open pull requests, as the first page counts them; it may be wrong
 }
 
-func (f *Forge) newObservation(repo plan.Repo, ask Ask) *observation {
-	kept := f.memory.of(repo)
-	last, _ := keptLook.get(kept, struct{}{})
+func (f *Forge) newObservation(repo plan.Repo, ask Ask, log *slog.Logger) *observation {
 	at := ask.At
 	if at.IsZero() {
 		at = f.now().Round(0)
 	}
-	return &observation{
-		f: f, c: f.Installation(repo.Installation), repo: repo, ask: ask, us: f.Us(), memory: kept, last: last, at: at, began: f.now(),
-		pageLists: listRoom{most: f.listsMost}, wholeLists: listRoom{most: f.listsMost},
-		parents: map[plan.SHA]firstParent{}, there: map[plan.Branch]*pathSet{},
-		full: map[int]*rawPull{}, moves: map[[2]plan.SHA]move{}, raws: map[int]*rawPull{}, bases: map[plan.Branch]*rawBase{}, tips: map[plan.Branch]plan.SHA{},
-		absent: map[plan.Branch]bool{}, lost: map[plan.Branch]plan.Unread{}, heads: map[plan.SHA]*rawCommitStatus{}, seen: newSightings(),
+	l := &observation{
+		reader: newReader(&look{
+			c: f.Installation(repo.Installation), repo: repo, us: f.Us(), app: f.app, log: log, now: f.now, rulesTTL: f.rulesTTL,
+			memory: f.memory.of(repo), at: at, began: f.now(),
+		}),
+		f: f, ask: ask, pageLists: listRoom{most: f.listsMost}, wholeLists: listRoom{most: f.listsMost}, there: map[plan.Branch]*pathSet{},
+		full: map[int]*rawPull{}, raws: map[int]*rawPull{}, heads: map[plan.SHA]*rawCommitStatus{},
 	}
+	l.rulesAnew, l.rulesets, l.roster = ask.Rules, ask.Rulesets, ask.Roster
+	l.last, _ = keptLook.get(l.memory, struct{}{})
+	return l
 }
 
 // run does the reads in their order: each step asks only for what the steps before could not tell.
@@ -167,10 +143,11 @@ func (l *observation) run(ctx context.Context) (plan.Snapshot, error) {
 	if l.once.IsArchived || l.once.IsDisabled { // nothing can be written there, and lists leave it out
 		return plan.Snapshot{}, &client.Error{Kind: client.Gone, Reason: wordArchived, Err: client.ErrRepository}
 	}
-	for _, read := range []func(context.Context) error{l.readDetails, l.readBases} {
-		if err := read(ctx); err != nil {
-			return plan.Snapshot{}, err
-		}
+	if err := l.readDetails(ctx); err != nil {
+		return plan.Snapshot{}, err
+	}
+	if err := l.readBases(ctx, l.used()); err != nil {
+		return plan.Snapshot{}, err
 	}
 	s := l.frame()
 	for _, raw := range l.pulls {
@@ -198,20 +175,17 @@ func (l *observation) run(ctx context.Context) (plan.Snapshot, error) {
 		l.keep(l.raws[p.Number])
 	}
 	s.Again = l.again
-	l.remember(s)
+	l.rememberLook(s)
 	return s, nil
 }
 
 // frame is the snapshot without its pull requests and groups.
 func (l *observation) frame() plan.Snapshot {
 	s := plan.Snapshot{
-		Repo: l.repo, At: l.at, Skew: l.skew, Us: l.us, App: l.f.app, Methods: l.once.methods(),
+		Repo: l.repo, Default: l.home, At: l.at, Skew: l.skew, Us: l.us, App: l.app, Methods: l.once.methods(),
 		Bases: map[plan.Branch]plan.Base{}, Budget: l.f.WritesPerMinute(),
 	}
 	s.Repo.ID = l.once.DatabaseID
-	if l.once.DefaultBranchRef != nil {
-		s.Default = plan.Branch(l.once.DefaultBranchRef.Name)
-	}
 	for name := range l.used() {
 		if u := l.lost[name]; u.Is() {
 			s.Bases[name] = plan.Base{Unread: u}

@@ -33,7 +33,7 @@ func (d demand) and(e demand) demand { return demand{max(d.count, e.count), d.ow
 
 // addReviewed adds what the rules of some bases, as they were read just now, mean for reviews. It decides nothing but a warning: what could not
 // be read for it spoils nothing else, and what was known before stays.
-func (l *observation) addReviewed(ctx context.Context, names []plan.Branch, known []rules, read []int) error {
+func (l *reader) addReviewed(ctx context.Context, names []plan.Branch, known []rules, read []int) error {
 	var owned []int
 	for _, i := range read {
 		switch d := l.demandOf(names[i], known[i]); {
@@ -58,7 +58,7 @@ func (l *observation) addReviewed(ctx context.Context, names []plan.Branch, know
 }
 
 // demandOf is the demand of rulesets and of protection together.
-func (l *observation) demandOf(name plan.Branch, r rules) demand {
+func (l *reader) demandOf(name plan.Branch, r rules) demand {
 	if !l.classic(name) {
 		return r.demand
 	}
@@ -67,7 +67,7 @@ func (l *observation) demandOf(name plan.Branch, r rules) demand {
 }
 
 // tip is where a base stands; "" if that is not known.
-func (l *observation) tip(name plan.Branch) plan.SHA {
+func (l *reader) tip(name plan.Branch) plan.SHA {
 	if raw := l.bases[name]; raw != nil && raw.Target != nil {
 		return plan.SHA(raw.Target.Oid)
 	}
@@ -75,7 +75,7 @@ func (l *observation) tip(name plan.Branch) plan.SHA {
 }
 
 // readOwners reads in one query who owns what on some bases.
-func (l *observation) readOwners(ctx context.Context, names []plan.Branch, known []rules, some []int) error {
+func (l *reader) readOwners(ctx context.Context, names []plan.Branch, known []rules, some []int) error {
 	var asked []string
 	for _, i := range some {
 		asked = append(asked, treeOf(l.tip(names[i])))

@@ -32,13 +32,11 @@ type lastLook struct {
 	bases []string // that pull requests targeted, those of most first
 	pulls []int    // open ones
 	cost  int      // points of the last look
-	id    string   // of the repository, as mutations name it
 	def   string   // the default branch
 
-	windowed branchMemory  // of the default branch's file, as the last look had it
-	heavy    form          // pages have this form, or a lighter one, since one was too heavy
-	light    time.Time     // until then
-	lasts    time.Duration // how long that was
+	heavy form          // pages have this form, or a lighter one, since one was too heavy
+	light time.Time     // until then
+	lasts time.Duration // how long that was
 }
 
 // form is how much is asked for with a page.
@@ -130,10 +128,9 @@ func (l *observation) expected() int {
 
 // readPages reads the pull requests, page by page.
 func (l *observation) readPages(ctx context.Context) error {
-	now := l.f.now()
+	now := l.now()
 	if l.last.form(now) == wholePage {
-		l.asked = l.last.windowed.nextAsk(now)
-		l.asked.rulesets = l.rulesDue(l.last.windowed.entries)
+		l.asked = l.firstAsk()
 	}
 	for _, base := range unique(append([]string{l.last.def}, l.last.bases...), maxOwn) {
 		if base != "" {
@@ -170,19 +167,13 @@ func (l *observation) readPages(ctx context.Context) error {
 
 // firstGroups are the merge groups that are asked for with the first page: those that were read the longest ago, or never.
 func (l *observation) firstGroups() []plan.Group {
-	order := inTurn(l, partGroup, l.ask.Groups, func(g plan.Group) string { return string(g.Head) })
+	order := inTurn(l.look, partGroup, l.ask.Groups, func(g plan.Group) string { return string(g.Head) })
 	return order[:min(len(order), maxGroups)]
 }
 
 // knownBases are the bases to ask for beforehand: those that windowed branches follow, those of the last look and of the groups.
 func (l *observation) knownBases() []string {
-	var names []string
-	for _, source := range l.asked.lines {
-		if source != l.asked.defName {
-			names = append(names, source)
-		}
-	}
-	names = append(names, l.last.bases...)
+	names := slices.Concat(l.asked.others(), l.last.bases)
 	for _, g := range l.ask.Groups {
 		names = append(names, string(g.Base))
 	}
@@ -224,13 +215,13 @@ func (l *observation) readPage(ctx context.Context, p *page) (client.Reply, erro
 // lighter is a page in the next form. That is remembered, unless what comes once in a while may have been what was too heavy.
 func (l *observation) lighter(p page) page {
 	next := p.as(p.form + 1)
-	if !p.forgotten && len(p.asked.rulesets) == 0 {
-		if now := l.f.now(); now.Sub(l.last.light) < leastTTL {
+	if !p.forgotten && !p.asked.seldom() {
+		if now := l.now(); now.Sub(l.last.light) < leastTTL {
 			l.last.lasts = min(2*l.last.lasts, leastTTL)
 		} else {
 			l.last.lasts = leastFirst
 		}
-		l.last.heavy, l.last.light = next.form, l.f.now().Add(l.last.lasts)
+		l.last.heavy, l.last.light = next.form, l.now().Add(l.last.lasts)
 		keptLook.put(l.memory, struct{}{}, l.last)
 	}
 	l.asked = next.asked
@@ -309,6 +300,7 @@ func (raw *rawPull) unusable() bool {
 func (l *observation) keepOnce(ctx context.Context, p page, repo rawRepo, r client.Reply) error {
 	l.once, l.named, l.skew = repo, r.Aliases(), r.Skew()
 	if repo.DefaultBranchRef != nil {
+		l.home = plan.Branch(repo.DefaultBranchRef.Name)
 		if err := l.keepBase(repo.DefaultBranchRef); err != nil {
 			return err
 		}
@@ -319,11 +311,7 @@ func (l *observation) keepOnce(ctx context.Context, p page, repo rawRepo, r clie
 	for i, n := range p.merged {
 		l.closedOf(l.named, fmt.Sprintf("m%d", i), n)
 	}
-	heads := make([]plan.SHA, len(p.groups))
-	for i, g := range p.groups {
-		heads[i] = g.Head
-	}
-	if err := eachFound(l.named, nil, "g", heads, l.keepHead(ctx)); err != nil {
+	if err := eachFound(l.named, nil, "g", headsOf(p.groups), l.keepHead(ctx)); err != nil {
 		return err
 	}
 	return l.keepAsked(ctx, l.named, nil, p.asked)
@@ -377,28 +365,11 @@ func (l *observation) keepPull(raw *rawPull, detailed bool) error {
 	return nil
 }
 
-// sawTip holds a tip against what was seen of the same branch before. Whoever may push to a branch can move it all the time: after
-// the second try it is that branch that is unknown. The default branch is the repository's own.
-func (l *observation) sawTip(branch plan.Branch, tip plan.SHA) error {
-	if before, ok := l.tips[branch]; ok && before != tip {
-		if !l.final || l.once.DefaultBranchRef == nil || string(branch) == l.once.DefaultBranchRef.Name {
-			return errMoved
-		}
-		l.lose(branch, plan.Unread{Reason: wordBaseMoved, Passing: true})
-		l.askAgain(l.f.now().Add(partFirst))
-	}
-	l.tips[branch] = tip
-	return nil
-}
-
-// lose notes that a base could not be read.
-func (l *observation) lose(branch plan.Branch, u plan.Unread) { l.lost[branch] = u }
-
 // used are the bases of the pull requests and groups, and the default branch.
 func (l *observation) used() map[plan.Branch]bool {
 	used := map[plan.Branch]bool{}
-	if l.once.DefaultBranchRef != nil {
-		used[plan.Branch(l.once.DefaultBranchRef.Name)] = true
+	if l.home != "" {
+		used[l.home] = true
 	}
 	for _, p := range l.pulls {
 		used[plan.Branch(p.BaseRefName)] = true
@@ -412,13 +383,14 @@ func (l *observation) used() map[plan.Branch]bool {
 	return used
 }
 
-// remember keeps for the next look what makes it cheaper.
-func (l *observation) remember(s plan.Snapshot) {
+// rememberLook keeps for the next look what makes it cheaper.
+func (l *observation) rememberLook(s plan.Snapshot) {
+	l.remember(l.once.ID)
 	for _, n := range l.earlierRead {
 		l.hasTurn(partEarlier, fmt.Sprint(n))
 	}
 	m, _ := keptLook.get(l.memory, struct{}{})
-	m.cost, m.id, m.def, m.windowed = l.cost, l.once.ID, string(s.Default), l.windowed
+	m.cost, m.def = l.cost, string(s.Default)
 	if l.ask.Pulls == nil {
 		m.pulls, m.bases = nil, nil
 		targets := map[string]int{}

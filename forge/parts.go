@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/sluicegate/sluice/forge/client"
@@ -43,22 +41,6 @@ const (
 type partKind string
 
 const (
-	partPull partKind = "pull" // by its head and base: another one is another part
-
-	partReports partKind = "reports" // of a pull request, by its head: for turns alone, as the next two
-	partFork    partKind = "fork"
-	partFiles   partKind = "files"
-	partClosed  partKind = "closed" // a pull request that is perhaps not open, by its number: for turns alone
-
-	partEarlier partKind = "earlier" // the heads that a pull request had before, by its number: those that were read
-
-	partDebts partKind = "debts" // a base of debts, by its name: for turns alone
-
-	partBase   partKind = "base"   // by its name
-	partGroup  partKind = "group"  // by its head
-	partRules  partKind = "rules"  // of a branch, by its name
-	partBranch partKind = "branch" // a windowed one, by its name
-	partTip    partKind = "tip"    // how a windowed branch's commit stands to the line, by the commit
 	partCommit partKind = "commit" // what was reported on it
 )
 
@@ -76,31 +58,29 @@ type part struct {
 }
 
 // key names a part of the look's repository.
-func (l *observation) key(kind partKind, name string) partKey {
+func (l *look) key(kind partKind, name string) partKey {
 	return partKey{kind, name}
 }
 
-// pullKey names a pull request's head, and its base: where the one left the other may be known for one base and not for another.
-func (l *observation) pullKey(p *plan.Pull) partKey { return l.headKey(string(p.Head), string(p.Base)) }
-
-func (l *observation) headKey(head, base string) partKey { return l.key(partPull, head+" "+base) }
-
 // rests gives why a part is left alone now; the zero value if it is to be asked for.
-func (l *observation) rests(k partKey) plan.Unread {
-	if l.silent.Load() >= maxSilent {
-		l.askAgain(l.f.now().Add(partFirst))
+func (l *look) rests(k partKey) plan.Unread {
+	if l.deaf() {
+		l.askAgain(l.now().Add(partFirst))
 		return plan.Unread{Reason: wordSilent, Passing: true}
 	}
 	p, ok := keptParts.get(l.memory, k)
-	if !ok || !l.f.now().Before(p.until.Add(-partPause(p.fails)/partEarly)) {
+	if !ok || !l.now().Before(p.until.Add(-partPause(p.fails)/partEarly)) {
 		return plan.Unread{}
 	}
 	l.askAgain(p.until)
 	return p.unread
 }
 
+// deaf reports whether so much stayed without an answer that no more is asked.
+func (l *look) deaf() bool { return l.silent.Load() >= maxSilent }
+
 // failed notes that something of a part could not be read, and gives what a snapshot says of that; or the error that ends the look.
-func (l *observation) failed(ctx context.Context, k partKey, what string, err error) (plan.Unread, error) {
+func (l *look) failed(ctx context.Context, k partKey, what string, err error) (plan.Unread, error) {
 	if err == nil {
 		return plan.Unread{}, nil
 	}
@@ -113,7 +93,7 @@ func (l *observation) failed(ctx context.Context, k partKey, what string, err er
 	}
 	p, _ := keptParts.get(l.memory, k)
 	p.fails++
-	p.until = l.f.now().Add(partPause(p.fails))
+	p.until = l.now().Add(partPause(p.fails))
 	p.unread = plan.Unread{Reason: notRead(what, e), Passing: e.Kind != client.Refused && p.fails < partPatience}
 	keptParts.put(l.memory, k, p)
 	l.askAgain(p.until)
@@ -134,30 +114,17 @@ func endsLook(ctx context.Context, err error) bool {
 }
 
 // wasRead forgets that a part could not be read.
-func (l *observation) wasRead(k partKey) { keptParts.forget(l.memory, k) }
+func (l *look) wasRead(k partKey) { keptParts.forget(l.memory, k) }
 
 // askAgain notes when a part is worth asking for again.
-func (l *observation) askAgain(t time.Time) {
+func (l *look) askAgain(t time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.again = plan.Soonest(l.again, t)
 }
 
-// eachPull reads something of some pull requests that are not unknown yet. A failure makes one unknown, and no other.
-func (l *observation) eachPull(ctx context.Context, s *plan.Snapshot, some []int, what string, read func(context.Context, *plan.Pull) error) error {
-	return each(ctx, some, func(ctx context.Context, i int) error {
-		p := &s.Pulls[i]
-		if p.Unread = l.rests(l.pullKey(p)); p.Unread.Is() {
-			return nil
-		}
-		var err error
-		p.Unread, err = l.failed(ctx, l.pullKey(p), what, read(ctx, p))
-		return err
-	})
-}
-
 // inTurn puts first what was asked about the longest ago, or never. Where a look asks only about so many of a list, each has its turn.
-func inTurn[T any](l *observation, kind partKind, some []T, name func(T) string) []T {
+func inTurn[T any](l *look, kind partKind, some []T, name func(T) string) []T {
 	last := make(map[string]int64, len(some))
 	for _, one := range some {
 		last[name(one)], _ = keptTurns.get(l.memory, l.key(kind, name(one)))
@@ -168,12 +135,12 @@ func inTurn[T any](l *observation, kind partKind, some []T, name func(T) string)
 }
 
 // hasTurn notes that something of a list is asked about now.
-func (l *observation) hasTurn(kind partKind, name string) {
-	keptTurns.put(l.memory, l.key(kind, name), l.f.turn.Add(1))
+func (l *look) hasTurn(kind partKind, name string) {
+	keptTurns.put(l.memory, l.key(kind, name), l.memory.turn.Add(1))
 }
 
 // askNamed sends a query about parts, and gives what was asked for by alias.
-func (l *observation) askNamed(ctx context.Context, q *query) (client.Answers, error) {
+func (l *look) askNamed(ctx context.Context, q *query) (client.Answers, error) {
 	r, err := l.c.AskParts(ctx, q.operation())
 	l.cost += r.Cost // 0 with an error
 	return r.Aliases(), err
@@ -195,7 +162,7 @@ func eachFound[P, R any](named client.Answers, err error, alias string, parts []
 }
 
 // askEach asks for some parts, so many at once, and in halves where that is too heavy. keep gets what is shown of each, or its error.
-func askEach[P, R any](ctx context.Context, l *observation, parts []P, most int, of func([]P) *query, alias string, keep func(P, *R, error) error) error {
+func askEach[P, R any](ctx context.Context, l *look, parts []P, most int, of func([]P) *query, alias string, keep func(P, *R, error) error) error {
 	return inHalves(parts, most, func(some []P) error {
 		named, err := l.askNamed(ctx, of(some))
 		if l.divides(ctx, err, len(some)) {
@@ -206,7 +173,7 @@ func askEach[P, R any](ctx context.Context, l *observation, parts []P, most int,
 }
 
 // divides reports whether a query for so many parts is worth sending in halves.
-func (l *observation) divides(ctx context.Context, err error, parts int) bool {
+func (l *look) divides(ctx context.Context, err error, parts int) bool {
 	if parts < 2 || !errors.Is(err, client.ErrHeavy) || ctx.Err() != nil {
 		return false
 	}
@@ -214,10 +181,16 @@ func (l *observation) divides(ctx context.Context, err error, parts int) bool {
 	return l.heavy <= maxHeavy
 }
 
-// partBook is what a look notes of its parts. It is safe for concurrent use.
-type partBook struct {
-	mu     sync.Mutex
-	again  time.Time
-	silent atomic.Int32
-	heavy  int
+// inHalves does f with some of a list at a time, and with half as many when it gives errHeavy for more than one.
+func inHalves[T any](list []T, most int, f func([]T) error) error {
+	for some := range slices.Chunk(list, most) {
+		err := f(some)
+		if len(some) > 1 && errors.Is(err, client.ErrHeavy) {
+			err = inHalves(some, (len(some)+1)/2, f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

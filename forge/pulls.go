@@ -43,7 +43,7 @@ func (l *observation) pull(raw *rawPull) plan.Pull {
 		p.ChecksAll = false // fail closed: a label that is not seen may hold
 	}
 	if raw.MergeStateStatus == "BEHIND" {
-		keptStrict.put(l.memory, p.Base, l.f.now().Add(strictKept))
+		keptStrict.put(l.memory, p.Base, l.now().Add(strictKept))
 	}
 	return p
 }
@@ -131,7 +131,7 @@ func (l *observation) addMore(ctx context.Context, s *plan.Snapshot) error {
 			long = append(long, i)
 		}
 	}
-	long = inTurn(l, partReports, long, func(i int) string { return string(s.Pulls[i].Head) })
+	long = inTurn(l.look, partReports, long, func(i int) string { return string(s.Pulls[i].Head) })
 	turn := long[:min(len(long), maxLong)]
 	err := l.eachPull(ctx, s, turn, whatReports, func(ctx context.Context, p *plan.Pull) error {
 		l.hasTurn(partReports, string(p.Head))
@@ -252,18 +252,6 @@ func allPages[T any](ctx context.Context, l *observation, raw *rawPull, at *conn
 	return all, !at.PageInfo.HasNextPage, nil
 }
 
-// more asks a further query of the look.
-func (l *observation) more(ctx context.Context, q *query, v any) error {
-	r, err := l.c.Ask(ctx, q.operation())
-	if err != nil {
-		return err
-	}
-	l.mu.Lock()
-	l.cost += r.Cost
-	l.mu.Unlock()
-	return r.Into(v)
-}
-
 // addReviews keeps opinions. A ghost's approval counts for nothing.
 func (l *observation) addReviews(p *plan.Pull, reviews []rawReview) {
 	for _, r := range reviews {
@@ -284,4 +272,32 @@ func (l *observation) addReviews(p *plan.Pull, reviews []rawReview) {
 		}
 		p.Reviews = append(p.Reviews, review)
 	}
+}
+
+// addChecks sorts what was reported on a head: statuses under our context for the base, checks by others, and what we wrote
+// ourselves, which is no check.
+func (l *observation) addChecks(p *plan.Pull, contexts []rawContext) {
+	if ours := l.ours(plan.ContextFor(p.Base), contexts); len(ours) > 0 && l.raws[p.Number].fresh {
+		p.Ours = ours
+	}
+	checks, known := l.sortChecks(contexts, plan.ContextFor(p.Base).Is)
+	p.Checks, p.ChecksAll = checks, p.ChecksAll && known
+}
+
+// pullKey names a pull request's head, and its base: where the one left the other may be known for one base and not for another.
+func (l *observation) pullKey(p *plan.Pull) partKey { return l.headKey(string(p.Head), string(p.Base)) }
+
+func (l *observation) headKey(head, base string) partKey { return l.key(partPull, head+" "+base) }
+
+// eachPull reads something of some pull requests that are not unknown yet. A failure makes one unknown, and no other.
+func (l *observation) eachPull(ctx context.Context, s *plan.Snapshot, some []int, what string, read func(context.Context, *plan.Pull) error) error {
+	return each(ctx, some, func(ctx context.Context, i int) error {
+		p := &s.Pulls[i]
+		if p.Unread = l.rests(l.pullKey(p)); p.Unread.Is() {
+			return nil
+		}
+		var err error
+		p.Unread, err = l.failed(ctx, l.pullKey(p), what, read(ctx, p))
+		return err
+	})
 }

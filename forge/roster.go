@@ -30,7 +30,7 @@ const versionsMost = 20
 
 // addRoster fills in which branches are windowed where the file at the default branch's tip does not say it, and some other base has a
 // file of its own: a base without one is silent in any case.
-func (l *observation) addRoster(ctx context.Context, s *plan.Snapshot) error {
+func (l *reader) addRoster(ctx context.Context, s *plan.Snapshot) error {
 	home, ok := s.Bases[s.Default]
 	if !ok || home.Policy != nil || !othersHaveFiles(s) {
 		return nil
@@ -38,11 +38,11 @@ func (l *observation) addRoster(ctx context.Context, s *plan.Snapshot) error {
 	past, err := l.pastOf(ctx, home.Tip)
 	switch {
 	case err == nil && past.never && home.File == "":
-		if home.Last = l.ask.Roster; !home.Last.Known {
+		if home.Last = l.roster; !home.Last.Known {
 			home.Last = plan.Roster{Known: true}
 		}
 	case err == nil && l.newest(past, home.File):
-		home.Last = l.ask.Roster
+		home.Last = l.roster
 	case endsLook(ctx, err):
 		return fmt.Errorf("read the history of the file: %w", err)
 	case err != nil:
@@ -62,9 +62,9 @@ func othersHaveFiles(s *plan.Snapshot) bool {
 }
 
 // newest reports whether the version that the store knows is the newest that can be read: those since are deleted, or known to be broken.
-func (l *observation) newest(p past, own plan.SHA) bool {
+func (l *reader) newest(p past, own plan.SHA) bool {
 	for _, v := range p.versions {
-		if l.ask.Roster.Known && v == l.ask.Roster.File {
+		if l.roster.Known && v == l.roster.File {
 			return true
 		}
 		if read, known := keptPolicies.get(l.memory, v); v != "" && v != own && (!known || read.policy != nil) {
@@ -75,7 +75,7 @@ func (l *observation) newest(p past, own plan.SHA) bool {
 }
 
 // pastOf reads what git's log of the file says, and the newest commits' place for it, whichever line they came by. It is asked once for each tip.
-func (l *observation) pastOf(ctx context.Context, tip plan.SHA) (past, error) {
+func (l *reader) pastOf(ctx context.Context, tip plan.SHA) (past, error) {
 	if p, known := keptPast.get(l.memory, tip); known {
 		return p, nil
 	}

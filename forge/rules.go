@@ -26,9 +26,9 @@ const (
 )
 
 // still reports whether what GitHub showed of a branch counts.
-func (f *Forge) still(shown kind[plan.Branch, time.Time], repo plan.Repo, branch plan.Branch) bool {
-	until, ok := shown.get(f.memory.of(repo), branch)
-	return ok && f.now().Before(until)
+func (l *reader) still(shown kind[plan.Branch, time.Time], branch plan.Branch) bool {
+	until, ok := shown.get(l.memory, branch)
+	return ok && l.now().Before(until)
 }
 
 // rules are what GitHub demands of a base, remembered until a given instant.
@@ -47,7 +47,7 @@ type rules struct {
 
 // addRules fills in what GitHub demands of every base: rulesets by REST, classic protection by REST too if there is one.
 // Rules are remembered by time alone, as GitHub gives them no name.
-func (l *observation) addRules(ctx context.Context, s *plan.Snapshot) error {
+func (l *reader) addRules(ctx context.Context, s *plan.Snapshot) error {
 	known, err := l.rulesOf(ctx, slices.Collect(maps.Keys(s.Bases)))
 	if err != nil {
 		return err
@@ -58,32 +58,30 @@ func (l *observation) addRules(ctx context.Context, s *plan.Snapshot) error {
 		if r.known {
 			b.Reviews, b.Bypassed = r.reviewed, r.bypassed
 		}
-		b.Strict = r.strict || l.f.still(keptStrict, l.repo, name)
+		b.Strict = r.strict || l.still(keptStrict, name)
 		s.Bases[name] = b
 	}
 	return nil
 }
 
 // rulesOf gives the rules of branches, read or remembered. The default branch's come first.
-func (l *observation) rulesOf(ctx context.Context, names []plan.Branch) (map[plan.Branch]rules, error) {
+func (l *reader) rulesOf(ctx context.Context, names []plan.Branch) (map[plan.Branch]rules, error) {
 	slices.Sort(names)
 	var read []int
 	known := make([]rules, len(names))
 	for i, name := range names {
 		r, ok := keptRules.get(l.memory, name)
 		known[i] = r
-		fresh := ok && !l.ask.Rules && l.f.now().Before(r.until) && r.classic == l.classic(name)
+		fresh := ok && !l.rulesAnew && l.now().Before(r.until) && r.classic == l.classic(name)
 		if !fresh && !l.lost[name].Is() && !l.rests(l.key(partRules, string(name))).Is() {
 			read = append(read, i)
 		}
 	}
-	read = inTurn(l, partRules, read, func(i int) string { return string(names[i]) })
-	if home := l.once.DefaultBranchRef; home != nil {
-		slices.SortStableFunc(read, func(a, b int) int { return cmp.Compare(rank(names[a], home.Name), rank(names[b], home.Name)) })
-	}
+	read = inTurn(l.look, partRules, read, func(i int) string { return string(names[i]) })
+	slices.SortStableFunc(read, func(a, b int) int { return cmp.Compare(rank(names[a], l.home), rank(names[b], l.home)) })
 	if len(read) > maxRulesRead {
 		read = read[:maxRulesRead]
-		l.askAgain(l.f.now().Add(partFirst))
+		l.askAgain(l.now().Add(partFirst))
 	}
 	err := each(ctx, read, func(ctx context.Context, i int) error {
 		l.hasTurn(partRules, string(names[i]))
@@ -110,21 +108,21 @@ func (l *observation) rulesOf(ctx context.Context, names []plan.Branch) (map[pla
 }
 
 // rank puts one name before all others.
-func rank(name plan.Branch, first string) int {
-	if string(name) == first {
+func rank(name, first plan.Branch) int {
+	if name == first {
 		return 0
 	}
 	return 1
 }
 
 // classic reports whether a base has a classic protection.
-func (l *observation) classic(name plan.Branch) bool {
+func (l *reader) classic(name plan.Branch) bool {
 	raw := l.bases[name]
 	return raw != nil && raw.RefUpdateRule != nil
 }
 
 // required adds what binds us by classic protection, as the look saw it, to what was read.
-func (l *observation) required(name plan.Branch, r rules) []plan.RequiredCheck {
+func (l *reader) required(name plan.Branch, r rules) []plan.RequiredCheck {
 	all := slices.Clone(r.required)
 	if l.classic(name) {
 		for _, context := range l.bases[name].RefUpdateRule.RequiredStatusCheckContexts {
@@ -138,8 +136,8 @@ func (l *observation) required(name plan.Branch, r rules) []plan.RequiredCheck {
 
 // readRules reads and remembers the rules of a base. Rules that could not be read are not known, unless they were read before and
 // still count: then only the new request failed.
-func (l *observation) readRules(ctx context.Context, name plan.Branch, before rules) (rules, error) {
-	r := rules{known: true, classic: l.classic(name), until: l.f.now().Add(l.f.rulesTTL), reviewed: before.reviewed}
+func (l *reader) readRules(ctx context.Context, name plan.Branch, before rules) (rules, error) {
+	r := rules{known: true, classic: l.classic(name), until: l.now().Add(l.rulesTTL), reviewed: before.reviewed}
 	err := l.readRuleset(ctx, name, &r)
 	if err == nil && r.classic {
 		err = l.readClassic(ctx, name, &r)
@@ -148,7 +146,7 @@ func (l *observation) readRules(ctx context.Context, name plan.Branch, before ru
 		if _, err := l.failed(ctx, l.key(partRules, string(name)), whatRules, err); err != nil {
 			return before, fmt.Errorf("read rules of %s: %w", name, err)
 		}
-		if before.known && before.classic == r.classic && l.f.now().Before(before.until) {
+		if before.known && before.classic == r.classic && l.now().Before(before.until) {
 			return before, nil
 		}
 		r.known, r.until = false, time.Time{} // fail closed
@@ -168,7 +166,7 @@ type rawRule struct {
 }
 
 // readRuleset reads the rules that rulesets put on a base.
-func (l *observation) readRuleset(ctx context.Context, name plan.Branch, into *rules) error {
+func (l *reader) readRuleset(ctx context.Context, name plan.Branch, into *rules) error {
 	for page := 1; page <= maxRulePages; page++ {
 		var list []rawRule
 		if err := l.c.Get(ctx, l.pageURL(page, "rules/branches/%s", client.EscapePath(string(name))), &list); err != nil {
@@ -256,7 +254,7 @@ func (r *rules) require(context string, app *int64) {
 
 // readClassic reads what a classic protection shows without administration rights: contexts with the Apps they are bound
 // to, but not whether heads must be up to date.
-func (l *observation) readClassic(ctx context.Context, name plan.Branch, into *rules) error {
+func (l *reader) readClassic(ctx context.Context, name plan.Branch, into *rules) error {
 	var b struct {
 		Protection struct {
 			Checks struct {

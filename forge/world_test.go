@@ -40,7 +40,7 @@ func (w *world) unlimited() {
 	w.Helper()
 	app, err := client.New(w.options)
 	w.must(err)
-	w.forge.App = app
+	w.forge.App, w.forge.Mover.App = app, app
 }
 
 // policyText is a file that is valid.
