@@ -26,15 +26,15 @@ func TestFileThatIsNone(t *testing.T) {
 		repo obj
 		code string
 	}{
-		"directory":       {entry(func(e, o obj) { e["type"], e["mode"], e["object"] = "tree", 0o040000, obj{"__typename": "Tree"} }), codeNotAFile},
-		"symbolic link":   {entry(func(e, o obj) { e["mode"] = 0o120000 }), codeNotAFile},
-		"submodule":       {entry(func(e, o obj) { e["type"], e["mode"], e["object"] = "commit", 0o160000, nil }), codeNotAFile},
-		"too large":       {entry(func(e, o obj) { o["byteSize"] = config.MaxBytes + 1 }), codeTooLarge},
-		"cut short":       {entry(func(e, o obj) { o["isTruncated"] = true }), codeTooLarge},
-		"binary":          {entry(func(e, o obj) { o["isBinary"] = true }), codeNotText},
-		"no text":         {entry(func(e, o obj) { o["text"] = nil }), codeNotText},
-		"no object":       {entry(func(e, o obj) { e["object"] = nil }), codeUnread},
-		"not even a blob": {entry(func(e, o obj) { o["__typename"] = "Tag" }), codeNotAFile},
+		"directory":       {entry(func(e, o obj) { e["type"], e["mode"], e["object"] = "tree", 0o040000, obj{"__typename": "Tree"} }), "not-a-file"},
+		"symbolic link":   {entry(func(e, o obj) { e["mode"] = 0o120000 }), "not-a-file"},
+		"submodule":       {entry(func(e, o obj) { e["type"], e["mode"], e["object"] = "commit", 0o160000, nil }), "not-a-file"},
+		"too large":       {entry(func(e, o obj) { o["byteSize"] = config.MaxBytes + 1 }), "too-large"},
+		"cut short":       {entry(func(e, o obj) { o["isTruncated"] = true }), "too-large"},
+		"binary":          {entry(func(e, o obj) { o["isBinary"] = true }), "not-text"},
+		"no text":         {entry(func(e, o obj) { o["text"] = nil }), "not-text"},
+		"no object":       {entry(func(e, o obj) { e["object"] = nil }), "unreadable"},
+		"not even a blob": {entry(func(e, o obj) { o["__typename"] = "Tag" }), "not-a-file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := observe(t, (&fake{t: t, say: sayRepo(tt.repo)}).forge(nil), Ask{}).Bases["main"]

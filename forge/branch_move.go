@@ -92,7 +92,7 @@ func (f *Mover) MoveEach(ctx context.Context, repo plan.Repo, moves []plan.Move)
 
 // isCommit reports whether a name is a commit's: a branch that is moved to zeros is deleted.
 func isCommit(sha plan.SHA) bool {
-	return fullSHA.MatchString(string(sha)) && strings.Trim(string(sha), "0") != ""
+	return isSHA(sha) && strings.Trim(string(sha), "0") != ""
 }
 
 // movable gives the name of a repository where moves can be asked for; else Refused.

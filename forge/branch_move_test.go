@@ -219,19 +219,11 @@ func TestRefusalsTeachDemands(t *testing.T) {
 	green := plan.Status{Context: plan.PromoteContextFor("rw/10"), State: plan.Success}
 	w.must(w.forge.SetStatus(context.Background(), w.repo, plan.SHA(tip), green))
 	w.must(w.move(w.moveTo("rw/1", tip), w.moveTo("rw/10", tip)))
-	w.forge.now = func() time.Time { return time.Now().Add(2 * demandKept) }
+	w.forge.now = func() time.Time { return time.Now().Add(48 * time.Hour) }
 	if s, _ = w.look(Ask{}); s.Branches[1].Demands {
 		t.Error("remembered for ever")
 	}
-	for reason, want := range map[string]bool{
-		`Required status check "sluice/promote/rw/1" is expected.`: true, "sluice/promote/rw/1": true, "Sluice/Promote/RW/1.": true,
-		`Required status check "sluice/promote/rw/10" is expected.`: false, "sluice/promote/rw/1.5 is": false, "": false,
-		"sluice/promote/rw/10, sluice/promote/rw/1, others": true,
-	} {
-		if namesContext(reason, "sluice/promote/rw/1") != want {
-			t.Errorf("%q: %v", reason, !want)
-		}
-	}
+
 }
 
 // What is sent: every old value, nothing by force; and a mutation costs five points of GraphQL's minute.
@@ -307,7 +299,6 @@ func TestAnswersToAMove(t *testing.T) {
 		return answerOf{}
 	}}
 	f := hub.forge(nil)
-	keptBranches.put(f.memory.of(testRepo), struct{}{}, branchMemory{id: "R1"})
 	if err := f.MoveBranches(context.Background(), testRepo, []plan.Move{{Branch: "a", New: plan.SHA(sha(2))}}); kindOf(err) != client.Transient {
 		t.Error(err)
 	}

@@ -146,10 +146,7 @@ func addAsked(q *query, a branchAsk) {
 	addCommits(q, "c", "checked", a.checked)
 	addCommits(q, "s", "statuses", a.statuses)
 	if a.names {
-		v := q.let("namesAfter", "String", nil)
-		if a.after != "" {
-			q.vars["namesAfter"] = a.after
-		}
+		v := q.cursor("namesAfter", a.after)
 		q.add("names: refs(refPrefix: \"refs/heads/\", first: %d, after: %s) { nodes { name } pageInfo { hasNextPage endCursor } }",
 			namesPage, v)
 	}

@@ -114,11 +114,11 @@ func rulePart(contexts ...string) obj {
 	checks := []any{}
 	for _, c := range contexts {
 		if c == "" {
-			return obj{"type": typeRequiredChecks, "parameters": nil}
+			return obj{"type": "REQUIRED_STATUS_CHECKS", "parameters": nil}
 		}
 		checks = append(checks, obj{"context": c})
 	}
-	return obj{"type": typeRequiredChecks, "parameters": obj{"requiredStatusChecks": checks}}
+	return obj{"type": "REQUIRED_STATUS_CHECKS", "parameters": obj{"requiredStatusChecks": checks}}
 }
 
 func rulesPart(name string, more bool, rules ...any) obj {
@@ -150,7 +150,7 @@ func TestRulesetsThatAreNotShown(t *testing.T) {
 		"null":                {rulesPart("a", false, nil, other), false, true},
 		"null beside":         {rulesPart("a", false, nil, ours), true, true},
 		"no parameters":       {rulesPart("a", false, rulePart("")), false, true},
-		"no list of checks":   {rulesPart("a", false, obj{"type": typeRequiredChecks, "parameters": obj{}}), false, true},
+		"no list of checks":   {rulesPart("a", false, obj{"type": "REQUIRED_STATUS_CHECKS", "parameters": obj{}}), false, true},
 		"more than a page":    {rulesPart("a", true, other), false, true},
 		"another branch":      {rulesPart("A", false, ours), false, true},
 		"another branch's no": {rulesPart("b", false), false, true},

@@ -541,28 +541,6 @@ func TestTheFileDecides(t *testing.T) {
 	}
 }
 
-// One branch of each tip bears its statuses; of those whose tips are not known, the first few do.
-func TestBearers(t *testing.T) {
-	tips := []plan.SHA{"1", "2", "1", "", "", "2", "3"}
-	names := manyNames(len(tips))
-	var got []bool
-	for _, b := range carriers(names, tips) {
-		got = append(got, b.withStatuses)
-	}
-	if d := cmp.Diff([]bool{true, true, false, true, true, false, true}, got); d != "" {
-		t.Error(d)
-	}
-	n := 0
-	for _, b := range carriers(manyNames(1000), make([]plan.SHA, 1000)) {
-		if b.withStatuses {
-			n++
-		}
-	}
-	if n != maxCarriers {
-		t.Errorf("%d bear", n)
-	}
-}
-
 // What comes to a windowed branch comes by promotion: it is not told as having come past the gate. A look at some pull requests
 // alone shows the branches, too.
 func TestPullsIntoWindowedBranches(t *testing.T) {

@@ -141,5 +141,8 @@ const (
 	ancestryDiverged  ancestry = "diverged"
 )
 
-// fullSHA is what GitHub takes for the name of an object.
-var fullSHA = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+// shaForm is what GitHub takes for the name of an object.
+var shaForm = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// isSHA reports whether GitHub takes a name for that of an object.
+func isSHA[S ~string](name S) bool { return shaForm.MatchString(string(name)) }

@@ -63,7 +63,7 @@ func tipOf(ctx context.Context, c *client.Installation, repo plan.Repo, b plan.B
 	if err := c.Get(ctx, pathOf(repo)+"/git/ref/heads/"+client.EscapePath(string(b)), &r); err != nil {
 		return "", err
 	}
-	if !fullSHA.MatchString(r.Object.SHA) {
+	if !isSHA(r.Object.SHA) {
 		return "", client.Empty()
 	}
 	return plan.SHA(r.Object.SHA), nil

@@ -1,7 +1,6 @@
 package forge
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -65,7 +64,7 @@ func New(o Options) (*Forge, error) {
 	}
 	f := &Forge{
 		App: app, app: o.AppID, rulesTTL: rulesResyncs * o.Resync, resync: o.Resync, lists: o.Lists, log: o.Log, now: o.Now,
-		memory: newMemory(cmp.Or(o.Memory, defaultMemory)), listsMost: maxListsBytes,
+		memory: newMemory(o.Memory), listsMost: maxListsBytes,
 	}
 	if f.rulesTTL <= 0 {
 		f.rulesTTL, f.resync = rulesTTL, detailsTTL

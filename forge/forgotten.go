@@ -131,10 +131,7 @@ func (l *observation) left(raw rawClosure) []plan.Pull {
 // addEarlier adds what stands on commits that may have been a pull request's head, and reports whether GitHub showed it of all. Once it
 // did it need not again: what is pushed past from then on is recorded.
 func (l *observation) addEarlier(ctx context.Context, s *plan.Snapshot, some []changed) (whole bool) {
-	some = slices.DeleteFunc(some, func(c changed) bool {
-		_, known := keptTurns.get(l.memory, l.key(partEarlier, fmt.Sprint(c.number)))
-		return known
-	})
+	some = slices.DeleteFunc(some, func(c changed) bool { return l.hadTurn(partEarlier, fmt.Sprint(c.number)) })
 	slices.SortFunc(some, func(a, b changed) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.number, b.number)) })
 	whole = true
 	_ = inHalves(some[:min(len(some), maxForgotten)], maxEarlierPulls, func(some []changed) error {
@@ -206,10 +203,7 @@ func forgottenQuery(owner, name, after string) *query {
 
 // addForgotten asks for a page of pull requests that are not open, those first that changed last.
 func addForgotten(q *query, size int, after string) {
-	a := q.let("closed", "String", nil)
-	if after != "" {
-		q.vars["closed"] = after
-	}
+	a := q.cursor("closed", after)
 	q.add("%s: pullRequests(first: %d, after: %s, states: [CLOSED, MERGED], orderBy: {field: UPDATED_AT, direction: DESC}) { nodes {"+
 		" number merged updatedAt headRefOid baseRefName commits(last: 1) { nodes { commit { oid status { contexts { ...status } } } } } }"+
 		" pageInfo { hasNextPage endCursor } }", forgottenAlias, size, a)

@@ -133,15 +133,15 @@ func checkBranches(t *testing.T, s plan.Snapshot) {
 }
 
 // checkWhole holds a snapshot against the answer it was made of.
-func checkWhole(t *testing.T, s plan.Snapshot, look string) {
+func checkWhole(t *testing.T, s plan.Snapshot, body string) {
 	t.Helper()
 	var answer struct {
 		Data struct {
 			Repository struct{ PullRequests connection[*rawPull] }
 		}
 	}
-	if err := json.Unmarshal([]byte(look), &answer); err != nil {
-		t.Fatalf("a snapshot out of %q", look)
+	if err := json.Unmarshal([]byte(body), &answer); err != nil {
+		t.Fatalf("a snapshot out of %q", body)
 	}
 	raws := map[int]*rawPull{}
 	for _, p := range answer.Data.Repository.PullRequests.Nodes {

@@ -82,8 +82,11 @@ func TestListsAreBoundedByBytes(t *testing.T) {
 	if _, again := w.look(Ask{}); sum(again) > 1 {
 		t.Errorf("a second look took %v", again)
 	}
-	if q := w.forge.memory.content; q.sum > 4*maxListBytes {
-		t.Errorf("%d bytes are remembered", q.sum)
+	memory := w.forge.memory.of(w.repo)
+	for _, p := range s.Pulls {
+		if kept, _ := keptLists.get(memory, listKey{p.MergeBase, p.Head}); listBytes(kept.files) > maxListBytes {
+			t.Errorf("#%d: %d bytes are remembered", p.Number, listBytes(kept.files))
+		}
 	}
 }
 
@@ -118,7 +121,7 @@ func TestListsOfALookAreBoundedByBytes(t *testing.T) {
 	}
 	w.must(w.r.ClosePull(1, "alice"))
 	then := incomplete()
-	w.forge.memory.evictAll()
+	w.evict()
 	if d := cmp.Diff(incomplete(), then); d != "" || len(then) != len(first)-1 {
 		t.Errorf("incomplete with memory %v, without it otherwise: %s", then, d)
 	}

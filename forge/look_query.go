@@ -37,6 +37,14 @@ func (q *query) let(name, typ string, value any) string {
 	return "$" + name
 }
 
+// cursor declares where a page of a list begins; "": at its beginning.
+func (q *query) cursor(name, after string) string {
+	if after == "" {
+		return q.let(name, "String", nil)
+	}
+	return q.let(name, "String", after)
+}
+
 // add adds to what is asked of the repository.
 func (q *query) add(format string, args ...any) {
 	fmt.Fprintf(&q.selection, "  "+format+"\n", args...)

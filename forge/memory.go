@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"container/list"
 	"reflect"
 	"sync"
@@ -17,7 +18,7 @@ import (
 // No decision depends on what was evicted, only the number of requests: a look that needs again what it read keeps it itself.
 
 const (
-	// defaultMemory is how many bytes are remembered of all repositories together, unless Options says otherwise.
+	// defaultMemory is how many bytes are remembered of all repositories together, unless somebody says otherwise.
 	defaultMemory = 200 << 20
 	// repositoryShare is the part of it that one repository may have: 5,000 open pull requests of thirty entries each fit.
 	repositoryShare = 4
@@ -85,8 +86,9 @@ type memory struct {
 	content, notes quota
 }
 
-// newMemory is empty, and never takes more than so many bytes.
+// newMemory is empty, and never takes more than so many bytes; 0: as many as defaultMemory.
 func newMemory(most int) *memory {
+	most = cmp.Or(most, defaultMemory)
 	notes := most / notesShare
 	return &memory{content: newQuota(most - notes), notes: newQuota(notes)}
 }

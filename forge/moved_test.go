@@ -8,14 +8,6 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// TestAMoveWithoutCommits: a comparison that says ahead, and lacks the commits and how many there are, is not known.
-func TestAMoveWithoutCommits(t *testing.T) {
-	l := &reader{look: &look{}, moves: map[[2]plan.SHA]move{{"a", "b"}: {whole: &comparison{Status: "ahead"}}}}
-	if between, err := l.moved(t.Context(), "a", "b"); between != nil || err != nil {
-		t.Errorf("%v, %v", between, err)
-	}
-}
-
 // TestPathsOfAListThatIsOlderThanItsBase: GitHub goes on listing what a pull request changed beside an older base, although its first commit is the base's tip by now. So its list says
 // nothing of what stands there.
 func TestPathsOfAListThatIsOlderThanItsBase(t *testing.T) {

@@ -83,7 +83,7 @@ func ofTheWhole(err error) error {
 // askable leaves out groups that are named by no SHA: GitHub would refuse the whole observation for them.
 func askable(groups []plan.Group) []plan.Group {
 	return slices.DeleteFunc(slices.Clone(groups), func(g plan.Group) bool {
-		return !fullSHA.MatchString(string(g.Head)) || !fullSHA.MatchString(string(g.BaseSHA))
+		return !isSHA(g.Head) || !isSHA(g.BaseSHA)
 	})
 }
 

@@ -134,6 +134,12 @@ func inTurn[T any](l *look, kind partKind, some []T, name func(T) string) []T {
 	return some
 }
 
+// hadTurn reports whether something of a list was ever asked about.
+func (l *look) hadTurn(kind partKind, name string) bool {
+	_, had := keptTurns.get(l.memory, l.key(kind, name))
+	return had
+}
+
 // hasTurn notes that something of a list is asked about now.
 func (l *look) hasTurn(kind partKind, name string) {
 	keptTurns.put(l.memory, l.key(kind, name), l.memory.turn.Add(1))

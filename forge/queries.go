@@ -86,10 +86,7 @@ func lookQuery(p page) *query {
 	}
 	if p.listed {
 		first := q.let("first", "Int!", p.size)
-		after := q.let("after", "String", nil)
-		if p.after != "" {
-			q.vars["after"] = p.after
-		}
+		after := q.cursor("after", p.after)
 		q.add("pullRequests(first: %s, after: %s, states: OPEN, orderBy: {field: CREATED_AT, direction: ASC}) {"+
 			" totalCount nodes { %s } pageInfo { hasNextPage endCursor } }", first, after, p.parts)
 		definePull(q, p.parts, p.own)

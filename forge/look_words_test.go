@@ -1,0 +1,30 @@
+package forge
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluicegate/sluice/forge/client"
+)
+
+// What people read of this package stands in testdata/look.golden.
+func TestWordsGoldenL(t *testing.T) {
+	var b strings.Builder
+	for _, word := range []string{wordMoved, wordSilent, wordNoTree} {
+		fmt.Fprintln(&b, word)
+	}
+	for _, what := range []string{whatCommit} {
+		fmt.Fprintln(&b, notRead(what, &client.Error{Kind: client.Gone}))
+	}
+	want, err := os.ReadFile("testdata/look.golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), b.String()); d != "" {
+		t.Error(d)
+	}
+}
