@@ -3,6 +3,8 @@ package forge
 import (
 	"time"
 
+	"github.com/sluicegate/sluice/forge/branches"
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -16,19 +18,19 @@ type rawRepo struct {
 	MergeCommitAllowed bool
 	SquashMergeAllowed bool
 	RebaseMergeAllowed bool
-	DefaultBranchRef   *rawBase
+	DefaultBranchRef   *branches.RawBase
 }
 
 type rawPull struct {
-	thin       bool        // its details are not known
-	fresh      bool        // they are this look's
-	holed      bool        // nor all of the rest: what is not shown may look like an absence
-	unread     plan.Unread // why they could not be read
-	read       time.Time   // the snapshot's instant for which they were
-	began      time.Time   // when that look began, by a clock that nobody sets
-	detail     *rawPull    // that is to be kept; nil: it is kept, or not known
-	ours       *rawContext // the status under our context, if it was asked for by name
-	statusRead bool        // it was
+	thin       bool             // its details are not known
+	fresh      bool             // they are this look's
+	holed      bool             // nor all of the rest: what is not shown may look like an absence
+	unread     plan.Unread      // why they could not be read
+	read       time.Time        // the snapshot's instant for which they were
+	began      time.Time        // when that look began, by a clock that nobody sets
+	detail     *rawPull         // that is to be kept; nil: it is kept, or not known
+	ours       *look.RawContext // the status under our context, if it was asked for by name
+	statusRead bool             // it was
 
 	Number            int
 	Title             string
@@ -44,14 +46,14 @@ type rawPull struct {
 	MergeStateStatus  string
 	ReviewDecision    *string
 	ChangedFiles      int
-	Author            *actor
+	Author            *look.Actor
 	HeadRepository    *struct{ ID string }
 	AutoMergeRequest  *struct{ MergeMethod string }
 	BaseRef           *struct{ Target *struct{ Oid string } }
-	Labels            *connection[struct{ Name string }]
+	Labels            *look.Connection[struct{ Name string }]
 	Files             *rawFiles
-	Reviews           *connection[rawReview] `json:"latestOpinionatedReviews"`
-	Commits           connection[rawCommit]
+	Reviews           *look.Connection[rawReview] `json:"latestOpinionatedReviews"`
+	Commits           look.Connection[rawCommit]
 	StatusCheckRollup *rawReports
 }
 
@@ -60,9 +62,9 @@ type rawReports struct {
 	State  string
 	Commit *struct {
 		Oid    string
-		Status map[string]*rawContext
+		Status map[string]*look.RawContext
 	}
-	Contexts connection[rawContext]
+	Contexts look.Connection[look.RawContext]
 }
 
 type rawFile struct {
@@ -73,13 +75,13 @@ type rawFile struct {
 type rawReview struct {
 	State                     string
 	AuthorCanPushToRepository bool
-	Author                    *actor
+	Author                    *look.Actor
 	Commit                    *struct{ Oid string }
 }
 
 type rawCommit struct {
 	Commit struct {
 		Oid     string
-		Parents connection[struct{ Oid string }]
+		Parents look.Connection[struct{ Oid string }]
 	}
 }

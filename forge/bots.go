@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -44,7 +45,7 @@ func (l *observation) addApps(ctx context.Context, s *plan.Snapshot) error {
 	known := map[plan.Login]bot{}
 	var ask []plan.Login
 	for _, c := range wanted {
-		if b, ok := keptBots.get(l.memory.ofAll(), c.By); ok && l.now().Before(b.until) {
+		if b, ok := keptBots.Get(l.Memory.OfAll(), c.By); ok && l.Now().Before(b.until) {
 			known[c.By] = b
 		} else {
 			ask = append(ask, c.By)
@@ -54,7 +55,7 @@ func (l *observation) addApps(ctx context.Context, s *plan.Snapshot) error {
 	ask = slices.Compact(ask)
 	ask = ask[:min(len(ask), maxBots)]
 	found := make([]bot, len(ask))
-	if err := each(ctx, indices(ask), func(ctx context.Context, i int) (err error) {
+	if err := look.Each(ctx, look.Indices(ask), func(ctx context.Context, i int) (err error) {
 		found[i], err = l.readBot(ctx, ask[i])
 		return err
 	}); err != nil {
@@ -92,7 +93,7 @@ func (l *observation) readBot(ctx context.Context, slug plan.Login) (bot, error)
 		ID   int64
 		Slug string
 	}
-	err := l.c.Get(ctx, "apps/"+string(slug), &app)
+	err := l.Client.Get(ctx, "apps/"+string(slug), &app)
 	if err == nil && (app.ID <= 0 || !strings.EqualFold(app.Slug, string(slug))) {
 		err = client.Unreadable(nil)
 	}
@@ -100,13 +101,13 @@ func (l *observation) readBot(ctx context.Context, slug plan.Login) (bot, error)
 		return bot{}, err
 	}
 	if err == nil {
-		b := bot{app.ID, l.now().Add(l.rulesTTL)}
-		keptBots.put(l.memory.ofAll(), slug, b)
+		b := bot{app.ID, l.Now().Add(l.RulesTTL)}
+		keptBots.Put(l.Memory.OfAll(), slug, b)
 		return b, nil
 	}
-	l.log.Warn("cannot tell which App set a status", "bot", string(slug), "error", err)
+	l.Log.Warn("cannot tell which App set a status", "bot", string(slug), "error", err)
 	if kind := client.KindOf(err); kind == client.Gone || kind == client.Refused {
-		keptBots.put(l.memory.ofAll(), slug, bot{until: l.now().Add(min(botAgain, l.rulesTTL))})
+		keptBots.Put(l.Memory.OfAll(), slug, bot{until: l.Now().Add(min(botAgain, l.RulesTTL))})
 	}
 	return bot{}, nil
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/internal/standin/api"
@@ -428,7 +428,7 @@ func TestFloodedCommits(t *testing.T) {
 	promoted := w.push("main", "x")
 	w.put("near", promoted)
 	w.push("main", "y")
-	for i := range 2*maxChecks + 10 {
+	for i := range 2*look.MaxChecks + 10 {
 		w.status(promoted, fmt.Sprintf("kustomization/apps/%03d", i), "success", standin.Actor{Login: "flux"})
 	}
 	w.status(promoted, "zz", "failure", standin.Actor{Login: "ci"})
@@ -440,7 +440,7 @@ func TestFloodedCommits(t *testing.T) {
 	for _, check := range c.Checks {
 		names[check.Context] = check.State
 	}
-	if !c.ChecksAll || names["zz"] != plan.CheckRed || names["build"] != plan.CheckGreen || len(names) != 2*maxChecks+12 {
+	if !c.ChecksAll || names["zz"] != plan.CheckRed || names["build"] != plan.CheckGreen || len(names) != 2*look.MaxChecks+12 {
 		t.Errorf("%v, %d checks", c.ChecksAll, len(names))
 	}
 	if t.Logf("the first look %v", first); sum(got) != 1 {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/internal/standin/api"
 	"github.com/sluicegate/sluice/plan"
@@ -91,7 +91,7 @@ func TestBypassUnread(t *testing.T) {
 			var rules []struct {
 				ID int64 `json:"ruleset_id"`
 			}
-			w.must(w.forge.Installation(w.repo.Installation).Get(t.Context(), pathOf(w.repo)+"/rules/branches/main", &rules))
+			w.must(w.forge.Installation(w.repo.Installation).Get(t.Context(), look.PathOf(w.repo)+"/rules/branches/main", &rules))
 			fault.Body = strings.ReplaceAll(fault.Body, "ID", fmt.Sprint(rules[0].ID))
 			fault.Path, fault.Method = "/repos/{owner}/{repo}/rulesets/{ruleset_id}", "GET"
 			w.hub.Fault(fault)

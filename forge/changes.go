@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/forge/branches"
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -29,7 +31,7 @@ func (l *observation) addChanges(ctx context.Context, s *plan.Snapshot) error {
 			continue
 		}
 		touches, deletes := touchesRules(p.Files)
-		switch seen, known := keptChanges.get(l.memory, p.Head); {
+		switch seen, known := keptChanges.Get(l.Memory, p.Head); {
 		case deletes:
 			p.Rules = &plan.RulesChange{Deleted: true}
 		case (touches || !p.Complete) && known:
@@ -38,7 +40,7 @@ func (l *observation) addChanges(ctx context.Context, s *plan.Snapshot) error {
 			read = append(read, i)
 		}
 	}
-	return inHalves(read, maxTexts, func(some []int) error { return l.readChanges(ctx, s, some) })
+	return look.InHalves(read, maxTexts, func(some []int) error { return l.readChanges(ctx, s, some) })
 }
 
 // maxTexts is how many texts are asked for in one query: an answer has a megabyte at most.
@@ -63,27 +65,27 @@ func touchesRules(files []plan.File) (touches, deletes bool) {
 func (l *observation) readChanges(ctx context.Context, s *plan.Snapshot, some []int) error {
 	names := make([]string, 2*len(some))
 	for n, i := range some {
-		names[n], names[len(some)+n] = string(s.Pulls[i].Head)+":"+config.File, treeOf(s.Pulls[i].Head)
+		names[n], names[len(some)+n] = string(s.Pulls[i].Head)+":"+config.File, look.TreeOf(s.Pulls[i].Head)
 	}
-	named, err := l.askNamed(ctx, objectsQuery(l.repo.Owner, l.repo.Name, names, objectText))
-	if l.divides(ctx, err, len(some)) {
+	named, err := l.AskNamed(ctx, look.ObjectsQuery(l.Repo.Owner, l.Repo.Name, names, look.ObjectText))
+	if l.Divides(ctx, err, len(some)) {
 		return err
 	}
 	for n, i := range some {
 		p, bad := &s.Pulls[i], err
-		var o *rawObject
+		var o *look.RawObject
 		if bad == nil {
-			o, bad = client.Find[rawObject](named, fmt.Sprintf("o%d", n))
+			o, bad = client.Find[look.RawObject](named, fmt.Sprintf("o%d", n))
 		}
 		if bad == nil && o == nil {
-			bad = shown(named, fmt.Sprintf("o%d", len(some)+n))
+			bad = look.Shown(named, fmt.Sprintf("o%d", len(some)+n))
 		}
 		if bad == nil {
 			l.addChange(p, s.Bases[p.Base].File, o)
 			continue
 		}
 		var ends error
-		if p.Unread, ends = l.failed(ctx, l.pullKey(p), whatText, bad); ends != nil {
+		if p.Unread, ends = l.Failed(ctx, l.pullKey(p), whatText, bad); ends != nil {
 			return ends
 		}
 	}
@@ -91,12 +93,12 @@ func (l *observation) readChanges(ctx context.Context, s *plan.Snapshot, some []
 }
 
 // addChange notes what one head makes of the file. That a head has none is asked again.
-func (l *observation) addChange(p *plan.Pull, atTip plan.SHA, o *rawObject) {
+func (l *observation) addChange(p *plan.Pull, atTip plan.SHA, o *look.RawObject) {
 	touches, _ := touchesRules(p.Files)
 	switch {
 	case o != nil:
 		seen := proposed{plan.SHA(o.Oid), l.f.verify(o)}
-		keptChanges.put(l.memory, p.Head, seen)
+		keptChanges.Put(l.Memory, p.Head, seen)
 		seen.addTo(p, atTip)
 	case touches:
 		p.Rules = l.f.verify(nil)
@@ -113,9 +115,9 @@ func (c proposed) addTo(p *plan.Pull, atTip plan.SHA) {
 }
 
 // verify checks a proposed text. Of what is wrong the first error is kept: nobody is shown more.
-func (f *Forge) verify(o *rawObject) *plan.RulesChange {
-	if refusal, bad := unparsable(o); bad {
-		return &plan.RulesChange{Findings: refusal.findings}
+func (f *Forge) verify(o *look.RawObject) *plan.RulesChange {
+	if refusal, bad := branches.Unparsable(o); bad {
+		return &plan.RulesChange{Findings: refusal.Findings}
 	}
 	f.verifying.Lock()
 	defer f.verifying.Unlock()

@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/sluicegate/sluice/forge/branches"
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -42,12 +44,12 @@ type rawClosure struct {
 	BaseRefName string
 	MergeCommit *struct {
 		Oid     string
-		Parents connection[struct{ Oid string }]
+		Parents look.Connection[struct{ Oid string }]
 	}
-	Commits connection[struct {
+	Commits look.Connection[struct {
 		Commit struct {
 			Oid    string
-			Status *rawStatus
+			Status *look.RawStatus
 		}
 	}]
 }
@@ -60,10 +62,10 @@ func (l *observation) basesOfDebts() []plan.Branch {
 			bases = append(bases, d.Subject.Base)
 		}
 	}
-	order := inTurn(l.look, partDebts, unique(bases, len(bases)), func(b plan.Branch) string { return string(b) })
+	order := look.InTurn(l.Look, partDebts, unique(bases, len(bases)), func(b plan.Branch) string { return string(b) })
 	order = order[:min(len(order), maxDebtBases)]
 	for _, b := range order {
-		l.hasTurn(partDebts, string(b))
+		l.HasTurn(partDebts, string(b))
 	}
 	return order
 }
@@ -77,12 +79,12 @@ func (l *observation) addClosed(ctx context.Context, s *plan.Snapshot) error {
 		if l.ask.Pulls != nil && !slices.Contains(l.ask.Merged, n) {
 			continue // it may be open: not all are read
 		}
-		if d.For != plan.ForPull || l.raws[n] != nil || asked[n] || d.Due(l.at) { // what is due is paid, whatever we learn
+		if d.For != plan.ForPull || l.raws[n] != nil || asked[n] || d.Due(l.At) { // what is due is paid, whatever we learn
 			continue
 		}
 		asked[n] = true
-		seen, known := keptOver.get(l.memory, n)
-		if known && (seen.Merged || (d.Ends.IsZero() && l.now().Sub(seen.at) < closedTTL)) {
+		seen, known := keptOver.Get(l.Memory, n)
+		if known && (seen.Merged || (d.Ends.IsZero() && l.Now().Sub(seen.at) < closedTTL)) {
 			if seen.Subject.Pull != 0 {
 				s.Closed = append(s.Closed, seen.Closure)
 			}
@@ -90,10 +92,10 @@ func (l *observation) addClosed(ctx context.Context, s *plan.Snapshot) error {
 			numbers = append(numbers, n)
 		}
 	}
-	numbers = inTurn(l.look, partClosed, numbers, strconv.Itoa)
+	numbers = look.InTurn(l.Look, partClosed, numbers, strconv.Itoa)
 	numbers = numbers[:min(len(numbers), maxClosed)]
 	for _, n := range numbers {
-		l.hasTurn(partClosed, strconv.Itoa(n))
+		l.HasTurn(partClosed, strconv.Itoa(n))
 	}
 	l.readClosed(ctx, s, numbers)
 	return ctx.Err()
@@ -104,9 +106,9 @@ func (l *observation) readClosed(ctx context.Context, s *plan.Snapshot, numbers 
 	if len(numbers) == 0 {
 		return
 	}
-	named, err := l.askNamed(ctx, closedQuery(l.repo.Owner, l.repo.Name, numbers))
+	named, err := l.AskNamed(ctx, closedQuery(l.Repo.Owner, l.Repo.Name, numbers))
 	if err != nil {
-		l.log.Debug("closed pull requests could not be read", "pulls", len(numbers), "error", err)
+		l.Log.Debug("closed pull requests could not be read", "pulls", len(numbers), "error", err)
 		return
 	}
 	for i := range numbers {
@@ -120,37 +122,37 @@ func (l *observation) readClosed(ctx context.Context, s *plan.Snapshot, numbers 
 func (l *observation) closedOf(named client.Answers, alias string, number int) (plan.Closure, bool) {
 	raw, err := client.Find[rawClosure](named, alias)
 	if client.KindOf(err) == client.Gone {
-		keptOver.put(l.memory, number, closureMemory{at: l.now()})
+		keptOver.Put(l.Memory, number, closureMemory{at: l.Now()})
 	}
 	if err != nil || raw == nil || raw.State == "OPEN" || raw.HeadRefOid == "" {
 		return plan.Closure{}, false
 	}
 	l.keepMade(raw)
 	c := plan.Closure{Subject: plan.Subject{Pull: number, Base: plan.Branch(raw.BaseRefName)}, SHA: plan.SHA(raw.HeadRefOid), Merged: raw.Merged}
-	keptOver.put(l.memory, number, closureMemory{c, l.now()})
+	keptOver.Put(l.Memory, number, closureMemory{c, l.Now()})
 	return c, true
 }
 
 // keepMade keeps on what a merge of ours came down.
 func (l *observation) keepMade(raw *rawClosure) {
 	if m := raw.MergeCommit; m != nil && len(m.Parents.Nodes) > 0 {
-		if _, ours := keptMade.get(l.memory, plan.SHA(m.Oid)); ours {
-			keptMade.put(l.memory, plan.SHA(m.Oid), plan.SHA(m.Parents.Nodes[0].Oid))
+		if _, ours := branches.KeptMade.Get(l.Memory, plan.SHA(m.Oid)); ours {
+			branches.KeptMade.Put(l.Memory, plan.SHA(m.Oid), plan.SHA(m.Parents.Nodes[0].Oid))
 		}
 	}
 }
 
-func closedQuery(owner, name string, numbers []int) *query {
-	q := newQuery("closed", owner, name)
+func closedQuery(owner, name string, numbers []int) *look.Query {
+	q := look.NewQuery("closed", owner, name)
 	addClosed(q, "p", numbers)
 	return q
 }
 
 // addClosed asks what became of pull requests, and on what those that were merged came down. It costs a list of each.
-func addClosed(q *query, alias string, numbers []int) {
+func addClosed(q *look.Query, alias string, numbers []int) {
 	for i, n := range numbers {
-		v := q.let(fmt.Sprintf("%s%d", alias, i), "Int!", n)
-		q.add("%s%d: pullRequest(number: %s) { number state merged headRefOid baseRefName mergeCommit { oid parents(first: 1) { nodes { oid } } } }", alias, i, v)
+		v := q.Let(fmt.Sprintf("%s%d", alias, i), "Int!", n)
+		q.Add("%s%d: pullRequest(number: %s) { number state merged headRefOid baseRefName mergeCommit { oid parents(first: 1) { nodes { oid } } } }", alias, i, v)
 	}
 }
 
@@ -161,7 +163,7 @@ func (f *Forge) CountStatuses(ctx context.Context, repo plan.Repo, sha plan.SHA,
 	n := 0
 	for page := 1; page <= maxStatusPages; {
 		var list []struct{ Context string }
-		next, err := c.GetPage(ctx, fmt.Sprintf("%s/commits/%s/statuses?%s", pathOf(repo), client.EscapePath(string(sha)), client.PageQuery(page)), &list)
+		next, err := c.GetPage(ctx, fmt.Sprintf("%s/commits/%s/statuses?%s", look.PathOf(repo), client.EscapePath(string(sha)), client.PageQuery(page)), &list)
 		if err == nil && list == nil { // fail closed: a null is not an empty list
 			err = client.Empty()
 		}

@@ -218,7 +218,7 @@ func TestAQuietLookWithDebtsCostsNothing(t *testing.T) {
 		if sum(got) != 1 {
 			t.Errorf("%v", got)
 		}
-		m, _ := keptLook.get(w.forge.memory.of(w.repo), struct{}{})
+		m, _ := keptLook.Get(w.forge.memory.Of(w.repo), struct{}{})
 		return m.cost
 	}
 	without := points(Ask{})

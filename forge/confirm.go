@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -42,7 +43,7 @@ func pullState(ctx context.Context, c *client.Installation, repo plan.Repo, numb
 		Base      struct{ Ref string }
 		Labels    []struct{ Name string }
 	}
-	if err := c.Get(ctx, fmt.Sprintf("%s/pulls/%d", pathOf(repo), number), &p); err != nil {
+	if err := c.Get(ctx, fmt.Sprintf("%s/pulls/%d", look.PathOf(repo), number), &p); err != nil {
 		return s, err
 	}
 	if p.Number != number || p.UpdatedAt.IsZero() {
@@ -60,10 +61,10 @@ func pullState(ctx context.Context, c *client.Installation, repo plan.Repo, numb
 // tipOf is where a branch stands.
 func tipOf(ctx context.Context, c *client.Installation, repo plan.Repo, b plan.Branch) (plan.SHA, error) {
 	var r struct{ Object struct{ SHA string } }
-	if err := c.Get(ctx, pathOf(repo)+"/git/ref/heads/"+client.EscapePath(string(b)), &r); err != nil {
+	if err := c.Get(ctx, look.PathOf(repo)+"/git/ref/heads/"+client.EscapePath(string(b)), &r); err != nil {
 		return "", err
 	}
-	if !isSHA(r.Object.SHA) {
+	if !look.IsSHA(r.Object.SHA) {
 		return "", client.Empty()
 	}
 	return plan.SHA(r.Object.SHA), nil

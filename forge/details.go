@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -44,7 +45,7 @@ func mayHide(ours, rollup string) bool {
 }
 
 // shows is the state of all checks together in an answer; "" if our own status hides it.
-func (raw *rawPull) shows(ours *rawContext) string {
+func (raw *rawPull) shows(ours *look.RawContext) string {
 	switch {
 	case raw.StatusCheckRollup == nil:
 		return "none"
@@ -65,7 +66,7 @@ func (raw *rawPull) named(own []plan.Branch) {
 }
 
 // ourContext is the status under our context among a pull request's details; nil if there is none.
-func (raw *rawPull) ourContext() *rawContext {
+func (raw *rawPull) ourContext() *look.RawContext {
 	context := plan.ContextFor(plan.Branch(raw.BaseRefName))
 	for i, c := range raw.reports().contexts {
 		if context.Is(plan.Context(c.Context)) {
@@ -87,7 +88,7 @@ func (l *observation) hasDetails(raw *rawPull) {
 		kept.BaseRefName == raw.BaseRefName && kept.Commits.TotalCount == raw.Commits.TotalCount {
 		raw.Commits = kept.Commits // a head's own commits become fewer, never others
 	}
-	raw.thin, raw.read, raw.began = false, l.at, l.began
+	raw.thin, raw.read, raw.began = false, l.At, l.Began
 	l.hasList(raw)
 	detail := *raw
 	raw.fresh = true
@@ -96,8 +97,8 @@ func (l *observation) hasDetails(raw *rawPull) {
 
 // kept gives what is kept of a pull request's details; nil if there is nothing, or nothing that time allows to trust.
 func (l *observation) kept(number int) *rawPull {
-	kept, ok := keptDetails.get(l.memory, number)
-	if !ok || kept.read.After(l.at) || l.began.Sub(kept.began) > l.at.Sub(kept.read)+budget.Margin { // the clock was set back: they are older than they look
+	kept, ok := keptDetails.Get(l.Memory, number)
+	if !ok || kept.read.After(l.At) || l.Began.Sub(kept.began) > l.At.Sub(kept.read)+budget.Margin { // the clock was set back: they are older than they look
 		return nil
 	}
 	return kept
@@ -119,7 +120,7 @@ func (l *observation) keep(raw *rawPull) {
 			d.StatusCheckRollup.Contexts.Nodes[i].Description = nil
 		}
 	}
-	keptDetails.put(l.memory, raw.Number, d)
+	keptDetails.Put(l.Memory, raw.Number, d)
 }
 
 // lacksCommits reports whether a page's own commits would show more than is kept.
@@ -147,7 +148,7 @@ func (l *observation) ahead() []pullAsk {
 		case kept == nil:
 		case !kept.stable(), slices.Contains(l.ask.Heads, plan.SHA(kept.HeadRefOid)):
 			asked = append(slices.Clip(asked), n)
-		case l.at.Sub(kept.read) >= l.f.resync:
+		case l.At.Sub(kept.read) >= l.f.resync:
 			old = append(old, kept)
 		}
 	}
@@ -204,14 +205,14 @@ func (l *observation) stands(ctx context.Context, kept, raw *rawPull) (bool, err
 		return true, nil
 	}
 	unproved := raw.statusRead && (raw.ours == nil || raw.ours.State != "SUCCESS")
-	if b := l.bases[plan.Branch(raw.BaseRefName)]; b != nil && b.Target.File == nil {
+	if b := l.Bases[plan.Branch(raw.BaseRefName)]; b != nil && b.Target.File == nil {
 		return unproved, nil
 	}
 	h := l.history(kept)
 	if !h.complete {
 		return unproved, nil
 	}
-	between, err := l.moved(ctx, from, to)
+	between, err := l.Moved(ctx, from, to)
 	if err != nil || between == nil {
 		return unproved, err
 	}
@@ -222,7 +223,7 @@ func (l *observation) stands(ctx context.Context, kept, raw *rawPull) (bool, err
 	}
 	stands := *kept
 	stands.BaseRef = raw.BaseRef
-	keptDetails.put(l.memory, raw.Number, &stands)
+	keptDetails.Put(l.Memory, raw.Number, &stands)
 	return true, nil
 }
 
@@ -234,7 +235,7 @@ func (l *observation) readDetails(ctx context.Context) error {
 		if !raw.thin {
 			continue
 		}
-		if raw.unread = l.rests(l.headKey(raw.HeadRefOid, raw.BaseRefName)); raw.unread.Is() {
+		if raw.unread = l.Rests(l.headKey(raw.HeadRefOid, raw.BaseRefName)); raw.unread.Is() {
 			continue
 		}
 		if full := l.full[raw.Number]; full != nil && !raw.holed && full.HeadRefOid == raw.HeadRefOid && full.BaseRefName == raw.BaseRefName {
@@ -254,8 +255,8 @@ func (l *observation) readDetails(ctx context.Context) error {
 		parts, _ := l.detailsOf(raw.Number, raw.HeadRefOid)
 		some = append(some, pullAsk{raw.Number, partThin + " " + parts})
 	}
-	ask := func(some []pullAsk) *query { return pullsQuery(l.repo.Owner, l.repo.Name, some, l.own) }
-	err := askEach(ctx, l.look, some, MaxPulls, ask, "p", func(w pullAsk, full *rawPull, err error) error { return l.readAgain(ctx, l.raws[w.number], full, err) })
+	ask := func(some []pullAsk) *look.Query { return pullsQuery(l.Repo.Owner, l.Repo.Name, some, l.own) }
+	err := look.AskEach(ctx, l.Look, some, MaxPulls, ask, "p", func(w pullAsk, full *rawPull, err error) error { return l.readAgain(ctx, l.raws[w.number], full, err) })
 	if err != nil {
 		return err
 	}
@@ -279,7 +280,7 @@ func (l *observation) readAgain(ctx context.Context, thin, full *rawPull, err er
 		err = client.Empty()
 	}
 	if err != nil {
-		thin.unread, err = l.failed(ctx, l.headKey(thin.HeadRefOid, thin.BaseRefName), whatPull, err)
+		thin.unread, err = l.Failed(ctx, l.headKey(thin.HeadRefOid, thin.BaseRefName), whatPull, err)
 		return err
 	}
 	if *thin = *full; full.BaseRef == nil || full.BaseRef.Target == nil {
@@ -288,16 +289,16 @@ func (l *observation) readAgain(ctx context.Context, thin, full *rawPull, err er
 	}
 	thin.named(l.own)
 	l.hasDetails(thin)
-	return l.sawTip(plan.Branch(full.BaseRefName), plan.SHA(full.BaseRef.Target.Oid))
+	return l.SawTip(plan.Branch(full.BaseRefName), plan.SHA(full.BaseRef.Target.Oid))
 }
 
 const (
-	partPull    partKind = "pull"    // by its head and base: another one is another part
-	partReports partKind = "reports" // of a pull request, by its head: for turns alone, as the next two
-	partFork    partKind = "fork"
-	partFiles   partKind = "files"
-	partClosed  partKind = "closed"  // a pull request that is perhaps not open, by its number: for turns alone
-	partEarlier partKind = "earlier" // the heads that a pull request had before, by its number: those that were read
-	partDebts   partKind = "debts"   // a base of debts, by its name: for turns alone
-	partGroup   partKind = "group"   // by its head
+	partPull    look.PartKind = "pull"    // by its head and base: another one is another part
+	partReports look.PartKind = "reports" // of a pull request, by its head: for turns alone, as the next two
+	partFork    look.PartKind = "fork"
+	partFiles   look.PartKind = "files"
+	partClosed  look.PartKind = "closed"  // a pull request that is perhaps not open, by its number: for turns alone
+	partEarlier look.PartKind = "earlier" // the heads that a pull request had before, by its number: those that were read
+	partDebts   look.PartKind = "debts"   // a base of debts, by its name: for turns alone
+	partGroup   look.PartKind = "group"   // by its head
 )

@@ -199,7 +199,7 @@ func TestPathsAfterAPush(t *testing.T) {
 					t.Errorf("look %d: %v, all %d", i, got, all)
 				}
 			}
-			known, _ := keptPaths.get(w.forge.memory.of(w.repo), "main")
+			known, _ := keptPaths.Get(w.forge.memory.Of(w.repo), "main")
 			if string(known.tip) != w.r.Tip("main") || len(known.there) != 3 {
 				t.Errorf("%+v", known)
 			}
@@ -216,10 +216,10 @@ func TestPathsOfManyThatAreGone(t *testing.T) {
 	for i := range maxKnownPaths {
 		there[fmt.Sprint("gone/", i)] = true
 	}
-	keptPaths.put(w.forge.memory.of(w.repo), "main", pathSet{tip: plan.SHA(w.r.Tip("main")), there: there})
+	keptPaths.Put(w.forge.memory.Of(w.repo), "main", pathSet{tip: plan.SHA(w.r.Tip("main")), there: there})
 	w.look(Ask{})
 	for i, want := range []int{maxKnownPaths + 1, 1} {
-		if known, _ := keptPaths.get(w.forge.memory.of(w.repo), "main"); len(known.there) != want {
+		if known, _ := keptPaths.Get(w.forge.memory.Of(w.repo), "main"); len(known.there) != want {
 			t.Errorf("push %d: %d paths, want %d", i, len(known.there), want)
 		}
 		_, err = w.r.Commit("main", standin.Change{Write: map[string]string{"r": fmt.Sprint(i)}})

@@ -1,5 +1,6 @@
 // Package forge speaks GitHub, and no other package does: it reads a repository into a [plan.Snapshot], and does the few writes that a plan
-// asks for. How a request gets there, and what a failed one means, is package client's below it.
+// asks for. Pull requests are its own; branches are package branches' below it, what both read with is package look's, and how a request
+// gets there, and what a failed one means, package client's.
 //
 // # Model
 //
@@ -10,13 +11,10 @@
 // GraphQL lacks costs a request more, and is remembered by names that never change their meaning: the old names of renames by merge base
 // and head, policies by blob, merge bases by tip and head, the commits of a long pull request by its newest head, from which those of the next one
 // follow. The rules of a base are the only thing remembered by time. All of it is one
-// memory for each repository, bounded by bytes (memory.go).
+// memory for each repository, bounded by bytes (look/memory.go).
 //
-// After a push to a base one comparison of its old tip with its new one says what of that still holds (moves.go): which details, which
+// After a push to a base one comparison of its old tip with its new one says what of that still holds (branches/moves.go): which details, which
 // paths; and what reached it otherwise than by our merges.
-//
-// The files branch_*.go are the half of windowed branches: how they stand to their sources, which commits passed their checks, what Flux
-// reports, and the request that moves them.
 //
 // # Invariants
 //

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -48,13 +49,13 @@ func (l *observation) addFiles(ctx context.Context, s *plan.Snapshot) error {
 func (l *observation) listsInTurn(s *plan.Snapshot, read []int) []int {
 	var now []int
 	pages := 0
-	for _, i := range inTurn(l.look, partFiles, read, func(i int) string { return string(s.Pulls[i].Head) }) {
+	for _, i := range look.InTurn(l.Look, partFiles, read, func(i int) string { return string(s.Pulls[i].Head) }) {
 		p := &s.Pulls[i]
 		if pages += (l.raws[p.Number].ChangedFiles + client.PerPage - 1) / client.PerPage; pages > maxListPages {
-			l.askAgain(l.now().Add(partFirst))
+			l.AskAgain(l.Now().Add(look.PartFirst))
 			break
 		}
-		l.hasTurn(partFiles, string(p.Head))
+		l.HasTurn(partFiles, string(p.Head))
 		now = append(now, i)
 	}
 	return now
@@ -75,7 +76,7 @@ func pageFiles(raw *rawPull) ([]plan.File, bool) {
 		}
 		files = append(files, plan.File{Path: n.Path, Kind: kind})
 	}
-	return files, whole && distinct(files)
+	return files, whole && look.Distinct(files)
 }
 
 // changes are GraphQL's words.
@@ -100,7 +101,7 @@ type fileList struct {
 // tooLong remembers that a pull request's list is longer than lists may be: it stays incomplete.
 func (l *observation) tooLong(p *plan.Pull) bool {
 	if p.MergeBase != "" {
-		keptLists.put(l.memory, listKey{p.MergeBase, p.Head}, fileList{long: true})
+		keptLists.Put(l.Memory, listKey{p.MergeBase, p.Head}, fileList{long: true})
 	}
 	return true
 }
@@ -111,16 +112,16 @@ func (l *observation) keptList(ctx context.Context, p *plan.Pull, raw *rawPull) 
 		return false
 	}
 	key := listKey{p.MergeBase, p.Head}
-	kept, ok := keptLists.get(l.memory, key)
+	kept, ok := keptLists.Get(l.Memory, key)
 	if kept.long {
 		return true
 	}
 	files := kept.files
 	if !ok && l.f.lists != nil {
 		var err error
-		files, ok, err = l.f.lists.List(ctx, l.repo, p.MergeBase, p.Head)
+		files, ok, err = l.f.lists.List(ctx, l.Repo, p.MergeBase, p.Head)
 		if err != nil {
-			l.log.Warn("cannot read old names of renamed files", "pull", p.Number, "error", err)
+			l.Log.Warn("cannot read old names of renamed files", "pull", p.Number, "error", err)
 			return false
 		}
 	}
@@ -130,7 +131,7 @@ func (l *observation) keptList(ctx context.Context, p *plan.Pull, raw *rawPull) 
 	if !ok || !fits(files, p.Files, raw.ChangedFiles) {
 		return false
 	}
-	keptLists.put(l.memory, key, fileList{files: files})
+	keptLists.Put(l.Memory, key, fileList{files: files})
 	p.Files, p.Complete = slices.Clone(files), true
 	l.hasWholeList(p)
 	return true
@@ -140,7 +141,7 @@ func (l *observation) keptList(ctx context.Context, p *plan.Pull, raw *rawPull) 
 // as many files as the page counts, each only once, renames with their old names, and all that the page lists among them
 // with the same kind of change.
 func fits(list, page []plan.File, count int) bool {
-	if len(list) != count || !distinct(list) || renamesWithoutOld(list) {
+	if len(list) != count || !look.Distinct(list) || look.RenamesWithoutOld(list) {
 		return false
 	}
 	kinds := make(map[string]plan.Change, len(list))
@@ -161,12 +162,12 @@ func (l *observation) readList(ctx context.Context, p *plan.Pull, raw *rawPull) 
 	var list []plan.File
 	bytes := 0
 	for page := 1; page > 0 && page <= maxListed/client.PerPage; {
-		var some []restChange
+		var some []look.RestChange
 		var err error
-		if page, err = l.c.GetPage(ctx, l.pageURL(page, "pulls/%d/files", p.Number), &some); err != nil {
+		if page, err = l.Client.GetPage(ctx, l.PageURL(page, "pulls/%d/files", p.Number), &some); err != nil {
 			return fmt.Errorf("list files: %w", err)
 		}
-		files, ok := restFiles(some, p.Head)
+		files, ok := look.RestFiles(some, p.Head)
 		list = append(list, files...)
 		bytes += listBytes(files)
 		switch {
@@ -194,11 +195,11 @@ func (l *observation) keepList(ctx context.Context, p *plan.Pull) {
 	if p.MergeBase == "" {
 		return
 	}
-	keptLists.put(l.memory, listKey{p.MergeBase, p.Head}, fileList{files: slices.Clone(p.Files)})
+	keptLists.Put(l.Memory, listKey{p.MergeBase, p.Head}, fileList{files: slices.Clone(p.Files)})
 	if l.f.lists == nil {
 		return
 	}
-	if err := l.f.lists.KeepList(ctx, l.repo, p.MergeBase, p.Head, p.Files); err != nil {
-		l.log.Warn("cannot store old names of renamed files", "pull", p.Number, "error", err)
+	if err := l.f.lists.KeepList(ctx, l.Repo, p.MergeBase, p.Head, p.Files); err != nil {
+		l.Log.Warn("cannot store old names of renamed files", "pull", p.Number, "error", err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -213,7 +213,7 @@ func TestMovedPaths(t *testing.T) {
 				switch {
 				case v == sha(tipSHA)+":here":
 					answer[name] = obj{"__typename": "Blob"}
-				case v == sha(tipSHA)+":gone2", v == treeOf(plan.SHA(sha(tipSHA))): // a directory took its place
+				case v == sha(tipSHA)+":gone2", v == look.TreeOf(plan.SHA(sha(tipSHA))): // a directory took its place
 					answer[name] = obj{"__typename": "Tree"}
 				case name[0] == 'o':
 					answer[name] = nil

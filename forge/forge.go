@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/forge/branches"
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -41,7 +43,7 @@ type FileLists interface {
 // Forge speaks to one GitHub as one App. It is safe for concurrent use.
 type Forge struct {
 	*client.App
-	*Mover
+	*branches.Mover
 
 	app      int64
 	rulesTTL time.Duration
@@ -50,7 +52,7 @@ type Forge struct {
 	log      *slog.Logger
 	now      func() time.Time
 
-	memory    *memory
+	memory    *look.Memory
 	listsMost int        // bytes of a look's lists of files
 	verifying sync.Mutex // a rules file that somebody proposes
 	turn      atomic.Int64
@@ -64,7 +66,7 @@ func New(o Options) (*Forge, error) {
 	}
 	f := &Forge{
 		App: app, app: o.AppID, rulesTTL: rulesResyncs * o.Resync, resync: o.Resync, lists: o.Lists, log: o.Log, now: o.Now,
-		memory: newMemory(o.Memory), listsMost: maxListsBytes,
+		memory: look.NewMemory(o.Memory), listsMost: maxListsBytes,
 	}
 	if f.rulesTTL <= 0 {
 		f.rulesTTL, f.resync = rulesTTL, detailsTTL
@@ -75,7 +77,7 @@ func New(o Options) (*Forge, error) {
 	if f.now == nil {
 		f.now = time.Now
 	}
-	f.Mover = &Mover{app, f.memory, f.now}
+	f.Mover = &branches.Mover{App: app, Memory: f.memory, Now: f.now}
 	return f, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -34,8 +35,8 @@ const (
 
 // rawEarlier are the commits that may have been a pull request's head.
 type rawEarlier struct {
-	Commits       connection[struct{ Commit rawCommitStatus }]
-	TimelineItems connection[struct{ BeforeCommit *rawCommitStatus }]
+	Commits       look.Connection[struct{ Commit look.RawCommitStatus }]
+	TimelineItems look.Connection[struct{ BeforeCommit *look.RawCommitStatus }]
 }
 
 // changed is a pull request that somebody changed since.
@@ -72,8 +73,8 @@ func (l *observation) addForgotten(ctx context.Context, s *plan.Snapshot) error 
 
 // forgottenSince is from when on changes are asked for, by GitHub's clock. Ours is known to it by seconds at best, and its reads may be as late.
 func (l *observation) forgottenSince() time.Time {
-	since, oldest := l.ask.Since.Add(-plan.MaxSkew), l.at.Add(-l.skew-forgottenAge)
-	if since.Before(oldest) || since.After(l.at.Add(-l.skew)) { // who wrote that had another clock: nothing is known of it
+	since, oldest := l.ask.Since.Add(-plan.MaxSkew), l.At.Add(-l.skew-forgottenAge)
+	if since.Before(oldest) || since.After(l.At.Add(-l.skew)) { // who wrote that had another clock: nothing is known of it
 		return oldest
 	}
 	return since
@@ -84,10 +85,10 @@ func (l *observation) endedSince(ctx context.Context, since time.Time) (ended []
 	page, after := l.forgotten, ""
 	for len(ended) < maxForgotten {
 		if page == nil {
-			r, err := l.c.Ask(ctx, forgottenQuery(l.repo.Owner, l.repo.Name, after).operation())
+			r, err := l.Client.Ask(ctx, forgottenQuery(l.Repo.Owner, l.Repo.Name, after).Operation())
 			if err == nil {
-				l.cost += r.Cost
-				page, err = client.Find[connection[rawClosure]](r.Aliases(), forgottenAlias)
+				l.Cost += r.Cost
+				page, err = client.Find[look.Connection[rawClosure]](r.Aliases(), forgottenAlias)
 			}
 			if err != nil || page == nil {
 				return ended, false // the next look asks again
@@ -131,16 +132,16 @@ func (l *observation) left(raw rawClosure) []plan.Pull {
 // addEarlier adds what stands on commits that may have been a pull request's head, and reports whether GitHub showed it of all. Once it
 // did it need not again: what is pushed past from then on is recorded.
 func (l *observation) addEarlier(ctx context.Context, s *plan.Snapshot, some []changed) (whole bool) {
-	some = slices.DeleteFunc(some, func(c changed) bool { return l.hadTurn(partEarlier, fmt.Sprint(c.number)) })
+	some = slices.DeleteFunc(some, func(c changed) bool { return l.HadTurn(partEarlier, fmt.Sprint(c.number)) })
 	slices.SortFunc(some, func(a, b changed) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.number, b.number)) })
 	whole = true
-	_ = inHalves(some[:min(len(some), maxForgotten)], maxEarlierPulls, func(some []changed) error {
+	_ = look.InHalves(some[:min(len(some), maxForgotten)], maxEarlierPulls, func(some []changed) error {
 		numbers := make([]int, len(some))
 		for i, c := range some {
 			numbers[i] = c.number
 		}
-		named, err := l.askNamed(ctx, earlierQuery(l.repo.Owner, l.repo.Name, numbers))
-		if l.divides(ctx, err, len(some)) {
+		named, err := l.AskNamed(ctx, earlierQuery(l.Repo.Owner, l.Repo.Name, numbers))
+		if l.Divides(ctx, err, len(some)) {
 			return err
 		}
 		if err != nil {
@@ -166,7 +167,7 @@ func (l *observation) addEarlier(ctx context.Context, s *plan.Snapshot, some []c
 
 // earlier is what stands on the commits of a pull request but its head.
 func (l *observation) earlier(c changed, raw *rawEarlier) (out []plan.Pull) {
-	commits := make([]rawCommitStatus, 0, len(raw.Commits.Nodes))
+	commits := make([]look.RawCommitStatus, 0, len(raw.Commits.Nodes))
 	for _, n := range raw.Commits.Nodes {
 		commits = append(commits, n.Commit)
 	}
@@ -184,37 +185,37 @@ func (l *observation) earlier(c changed, raw *rawEarlier) (out []plan.Pull) {
 }
 
 // standing are the statuses under our contexts on a head of a pull request, but for those of windowed branches.
-func (l *observation) standing(number int, base plan.Branch, head plan.SHA, contexts []rawContext) []plan.Pull {
+func (l *observation) standing(number int, base plan.Branch, head plan.SHA, contexts []look.RawContext) []plan.Pull {
 	var out []plan.Pull
 	for _, c := range contexts {
 		context := plan.Context(c.Context)
 		if context.Ours() && !context.Unlocks() && !context.Is(plan.PromoteContext) {
-			out = append(out, plan.Pull{Number: number, Base: base, Head: head, Ours: []plan.Status{l.status(context, c)}})
+			out = append(out, plan.Pull{Number: number, Base: base, Head: head, Ours: []plan.Status{l.Status(context, c)}})
 		}
 	}
 	return out
 }
 
-func forgottenQuery(owner, name, after string) *query {
-	q := newQuery("forgotten", owner, name)
+func forgottenQuery(owner, name, after string) *look.Query {
+	q := look.NewQuery("forgotten", owner, name)
 	addForgotten(q, MaxPulls, after)
 	return q
 }
 
 // addForgotten asks for a page of pull requests that are not open, those first that changed last.
-func addForgotten(q *query, size int, after string) {
-	a := q.cursor("closed", after)
-	q.add("%s: pullRequests(first: %d, after: %s, states: [CLOSED, MERGED], orderBy: {field: UPDATED_AT, direction: DESC}) { nodes {"+
+func addForgotten(q *look.Query, size int, after string) {
+	a := q.Cursor("closed", after)
+	q.Add("%s: pullRequests(first: %d, after: %s, states: [CLOSED, MERGED], orderBy: {field: UPDATED_AT, direction: DESC}) { nodes {"+
 		" number merged updatedAt headRefOid baseRefName commits(last: 1) { nodes { commit { oid status { contexts { ...status } } } } } }"+
 		" pageInfo { hasNextPage endCursor } }", forgottenAlias, size, a)
 }
 
 // earlierQuery asks for the latest commits of some pull requests, and for the heads that were forced away.
-func earlierQuery(owner, name string, numbers []int) *query {
-	q := newQuery("earlier", owner, name)
+func earlierQuery(owner, name string, numbers []int) *look.Query {
+	q := look.NewQuery("earlier", owner, name)
 	for i, n := range numbers {
-		v := q.let(fmt.Sprint(earlierAlias, i), "Int!", n)
-		q.add("%s%d: pullRequest(number: %s) { commits(last: %d) { nodes { commit { oid ...statuses } } }"+
+		v := q.Let(fmt.Sprint(earlierAlias, i), "Int!", n)
+		q.Add("%s%d: pullRequest(number: %s) { commits(last: %d) { nodes { commit { oid ...statuses } } }"+
 			" timelineItems(last: %d, itemTypes: [HEAD_REF_FORCE_PUSHED_EVENT]) { nodes { ... on HeadRefForcePushedEvent { beforeCommit { oid ...statuses } } } } }",
 			earlierAlias, i, v, maxEarlier, maxEarlier)
 	}

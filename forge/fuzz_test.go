@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -137,7 +138,7 @@ func checkWhole(t *testing.T, s plan.Snapshot, body string) {
 	t.Helper()
 	var answer struct {
 		Data struct {
-			Repository struct{ PullRequests connection[*rawPull] }
+			Repository struct{ PullRequests look.Connection[*rawPull] }
 		}
 	}
 	if err := json.Unmarshal([]byte(body), &answer); err != nil {
@@ -160,7 +161,7 @@ func checkWhole(t *testing.T, s plan.Snapshot, body string) {
 		if p.SameRepo && (raw.IsCrossRepository || raw.HeadRepository == nil) {
 			t.Fatalf("a fork passes for the same repository: %+v", p)
 		}
-		if p.Complete && (len(p.Files) != raw.ChangedFiles || !distinct(p.Files) || renamesWithoutOld(p.Files)) {
+		if p.Complete && (len(p.Files) != raw.ChangedFiles || !look.Distinct(p.Files) || look.RenamesWithoutOld(p.Files)) {
 			t.Fatalf("incomplete: %+v", p)
 		}
 		if r := raw.StatusCheckRollup; p.ChecksAll && r != nil && r.Contexts.PageInfo.HasNextPage {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -26,7 +27,7 @@ const (
 // head or base is gone nothing is said: it was dissolved. Nothing is said of one, either, that stands on another whose turn is later.
 func (l *observation) addGroups(ctx context.Context, s *plan.Snapshot) error {
 	all := slices.DeleteFunc(slices.Clone(l.ask.Groups), func(g plan.Group) bool { return !answerable(s, g.Base) })
-	order := inTurn(l.look, partGroup, indices(all), func(i int) string { return string(all[i].Head) })
+	order := look.InTurn(l.Look, partGroup, look.Indices(all), func(i int) string { return string(all[i].Head) })
 	order = order[:min(len(order), maxGroupsRead)]
 	if err := l.readGroupHeads(ctx, all, order); err != nil {
 		return err
@@ -36,33 +37,33 @@ func (l *observation) addGroups(ctx context.Context, s *plan.Snapshot) error {
 	var read []int
 	for _, i := range order {
 		g := &all[i]
-		key := l.key(partGroup, string(g.Head))
+		key := l.Key(partGroup, string(g.Head))
 		raw, known := l.heads[g.Head]
 		g.Files, g.Net, g.Complete, g.Ours = nil, nil, false, nil
-		switch g.Unread = l.rests(key); {
+		switch g.Unread = l.Rests(key); {
 		case l.dissolved(g.Head):
 			continue
 		case g.Unread.Is():
 		case !known:
-			g.Unread = l.rests(l.key(partCommit, string(g.Head)))
+			g.Unread = l.Rests(l.Key(look.PartCommit, string(g.Head)))
 			g.Unread.Passing = true // what stands there is not known: nothing is written
 		case s.Bases[g.Base].Unread.Is(): // nothing is decided on it
 		case !l.knownGroup(st, g):
 			if lists++; lists > maxGroupLists {
-				l.askAgain(l.now().Add(partFirst))
+				l.AskAgain(l.Now().Add(look.PartFirst))
 				continue
 			}
 			read = append(read, i)
-			l.hasTurn(partGroup, string(g.Head))
+			l.HasTurn(partGroup, string(g.Head))
 		}
 		if raw != nil && raw.Status != nil {
-			g.Ours = l.ours(plan.ContextFor(g.Base), raw.Status.Contexts)
+			g.Ours = l.Ours(plan.ContextFor(g.Base), raw.Status.Contexts)
 		}
 		st.shown[ground{g.Base, g.Head}] = true
 	}
-	err := each(ctx, read, func(ctx context.Context, i int) error {
+	err := look.Each(ctx, read, func(ctx context.Context, i int) error {
 		var err error
-		all[i].Unread, err = l.failed(ctx, l.key(partGroup, string(all[i].Head)), whatGroup, l.readGroup(ctx, st, &all[i]))
+		all[i].Unread, err = l.Failed(ctx, l.Key(partGroup, string(all[i].Head)), whatGroup, l.readGroup(ctx, st, &all[i]))
 		return err
 	})
 	for _, i := range order {
@@ -143,7 +144,7 @@ func answerable(s *plan.Snapshot, base plan.Branch) bool {
 func (l *observation) readGroupHeads(ctx context.Context, all []plan.Group, order []int) error {
 	var missing []plan.SHA
 	for _, i := range order {
-		if _, known := l.heads[all[i].Head]; !known && !l.rests(l.key(partCommit, string(all[i].Head))).Is() {
+		if _, known := l.heads[all[i].Head]; !known && !l.Rests(l.Key(look.PartCommit, string(all[i].Head))).Is() {
 			missing = append(missing, all[i].Head)
 		}
 	}
@@ -152,17 +153,17 @@ func (l *observation) readGroupHeads(ctx context.Context, all []plan.Group, orde
 
 // readHeads asks for what was reported on some heads, of which each is a part by itself. What could not be read stays out of l.heads.
 func (l *observation) readHeads(ctx context.Context, heads []plan.SHA) error {
-	return askEach(ctx, l.look, heads, maxHeads, func(some []plan.SHA) *query { return headsQuery(l.repo.Owner, l.repo.Name, some) }, "g", l.keepHead(ctx))
+	return look.AskEach(ctx, l.Look, heads, maxHeads, func(some []plan.SHA) *look.Query { return headsQuery(l.Repo.Owner, l.Repo.Name, some) }, "g", l.keepHead(ctx))
 }
 
 // keepHead keeps what an answer says of a head.
-func (l *observation) keepHead(ctx context.Context) func(plan.SHA, *rawCommitStatus, error) error {
-	return func(head plan.SHA, raw *rawCommitStatus, err error) error {
+func (l *observation) keepHead(ctx context.Context) func(plan.SHA, *look.RawCommitStatus, error) error {
+	return func(head plan.SHA, raw *look.RawCommitStatus, err error) error {
 		if err == nil && raw != nil && raw.Oid != "" && plan.SHA(raw.Oid) != head {
 			err = client.Unreadable(nil)
 		}
 		if err != nil {
-			_, err = l.failed(ctx, l.key(partCommit, string(head)), whatCommit, err)
+			_, err = l.Failed(ctx, l.Key(look.PartCommit, string(head)), look.WhatCommit, err)
 			return err
 		}
 		l.heads[head] = raw
@@ -198,7 +199,7 @@ func (l *observation) readGroup(ctx context.Context, st stacks, g *plan.Group) e
 		}
 		g.Complete = g.Complete && (complete || g.Net == nil)
 	}
-	l.wasRead(l.key(partGroup, string(g.Head)))
+	l.WasRead(l.Key(partGroup, string(g.Head)))
 	return nil
 }
 
@@ -208,24 +209,24 @@ func (l *observation) changed(ctx context.Context, from, head plan.SHA) (files [
 	if files, known := l.known(from, head); known {
 		return files, true, nil
 	}
-	c, _, err := l.comparison(ctx, from, head, 1)
+	c, _, err := l.Comparison(ctx, from, head, 1)
 	if err != nil {
 		return nil, false, fmt.Errorf("compare group: %w", err)
 	}
-	switch ancestry(c.Status) {
-	case ancestryAhead:
-		files, complete = comparedFiles(c, head)
-	case ancestryIdentical, ancestryBehind:
+	switch look.Ancestry(c.Status) {
+	case look.AncestryAhead:
+		files, complete = look.ComparedFiles(c, head)
+	case look.AncestryIdentical, look.AncestryBehind:
 		files, complete = []plan.File{}, true
 	}
 	if complete {
-		keptLists.put(l.memory, listKey{from, head}, fileList{files: files})
+		keptLists.Put(l.Memory, listKey{from, head}, fileList{files: files})
 	}
 	return files, complete, nil
 }
 
 // known is what memory has of a comparison that was whole.
 func (l *observation) known(from, head plan.SHA) ([]plan.File, bool) {
-	kept, ok := keptLists.get(l.memory, listKey{from, head})
+	kept, ok := keptLists.Get(l.Memory, listKey{from, head})
 	return kept.files, ok && !kept.long
 }

@@ -1,21 +1,24 @@
 package forge
 
-import "github.com/sluicegate/sluice/plan"
+import (
+	"github.com/sluicegate/sluice/forge/look"
+	"github.com/sluicegate/sluice/plan"
+)
 
 // What GitHub said, under the name of what it said it of.
 var (
-	keptChanges   = kind[plan.SHA, proposed]{name: "changes"} // by head
-	keptDetails   = kind[int, *rawPull]{name: "details"}
-	keptLists     = kind[listKey, fileList]{name: "lists"} // of files, with the old names of renames
-	keptPaths     = kind[plan.Branch, pathSet]{name: "paths"}
-	keptForks     = kind[forkKey, fork]{name: "forks"}
-	keptHistories = kind[ownKey, history]{name: "histories"} // of own commits, where a page does not show them all
+	keptChanges   = look.Kind[plan.SHA, proposed]{Name: "changes"} // by head
+	keptDetails   = look.Kind[int, *rawPull]{Name: "details"}
+	keptLists     = look.Kind[listKey, fileList]{Name: "lists"} // of files, with the old names of renames
+	keptPaths     = look.Kind[plan.Branch, pathSet]{Name: "paths"}
+	keptForks     = look.Kind[forkKey, fork]{Name: "forks"}
+	keptHistories = look.Kind[ownKey, history]{Name: "histories"} // of own commits, where a page does not show them all
 )
 
 // What was made out of it, or when it was asked.
 var (
-	keptLook    = kind[struct{}, lastLook]{name: "look", note: true}
-	keptBots    = kind[plan.Login, bot]{name: "bots", note: true} // of all repositories alike
-	keptUnknown = kind[int, unknown]{name: "unknown", note: true}
-	keptOver    = kind[int, closureMemory]{name: "over", note: true}
+	keptLook    = look.Kind[struct{}, lastLook]{Name: "look", Note: true}
+	keptBots    = look.Kind[plan.Login, bot]{Name: "bots", Note: true} // of all repositories alike
+	keptUnknown = look.Kind[int, unknown]{Name: "unknown", Note: true}
+	keptOver    = look.Kind[int, closureMemory]{Name: "over", Note: true}
 )

@@ -82,9 +82,9 @@ func TestListsAreBoundedByBytes(t *testing.T) {
 	if _, again := w.look(Ask{}); sum(again) > 1 {
 		t.Errorf("a second look took %v", again)
 	}
-	memory := w.forge.memory.of(w.repo)
+	memory := w.forge.memory.Of(w.repo)
 	for _, p := range s.Pulls {
-		if kept, _ := keptLists.get(memory, listKey{p.MergeBase, p.Head}); listBytes(kept.files) > maxListBytes {
+		if kept, _ := keptLists.Get(memory, listKey{p.MergeBase, p.Head}); listBytes(kept.files) > maxListBytes {
 			t.Errorf("#%d: %d bytes are remembered", p.Number, listBytes(kept.files))
 		}
 	}

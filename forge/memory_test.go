@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/forge/branches"
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -16,7 +17,7 @@ import (
 // evict fills what one repository may have with something else.
 func (w *world) evict() {
 	for i := range 50 {
-		kind[int, string]{name: "filler"}.put(w.forge.memory.of(w.repo), i, strings.Repeat("x", 1<<20))
+		look.Kind[int, string]{Name: "filler"}.Put(w.forge.memory.Of(w.repo), i, strings.Repeat("x", 1<<20))
 	}
 }
 
@@ -54,7 +55,7 @@ func TestEvictionChangesNothing(t *testing.T) {
 	if sum(cold) <= sum(warm) {
 		t.Errorf("%d requests with memory, %d without: nothing was evicted", sum(warm), sum(cold))
 	}
-	w.forge.memory = newMemory(1)
+	w.forge.memory = look.NewMemory(1)
 	got, _ = w.look(Ask{})
 	same("nothing is remembered", got)
 }
@@ -72,7 +73,7 @@ func clocks(p cmp.Path) bool {
 // again.
 func TestStrangersEvictTheirOwnRepositoryAlone(t *testing.T) {
 	w := newWorld(t, nil)
-	w.forge.memory = newMemory(1 << 20)
+	w.forge.memory = look.NewMemory(1 << 20)
 	quiet, err := w.hub.CreateRepo("acme", "quiet", map[string]string{config.File: policyText})
 	w.must(err)
 	_, err = quiet.OpenPull(standin.NewPull{Head: "b", By: "alice", Change: &standin.Change{Write: map[string]string{"x": "1\n"}}})
@@ -107,10 +108,10 @@ func TestStrangersEvictTheirOwnRepositoryAlone(t *testing.T) {
 // be merged, so that it is asked ever less often, whatever other repositories have.
 func TestSinceWhenMergeabilityIsUnknown(t *testing.T) {
 	at := time.Now()
-	f := &Forge{memory: newMemory(0)}
+	f := &Forge{memory: look.NewMemory(0)}
 	since := func(repo string, n int) time.Duration {
-		l := &observation{reader: &reader{look: &look{memory: f.memory.of(plan.Repo{Owner: "acme", Name: repo}), at: at}}}
-		return l.at.Sub(l.unknownSince(&plan.Pull{Number: n, Head: plan.SHA(sha(n))}))
+		l := &observation{Reader: &branches.Reader{Look: &look.Look{Memory: f.memory.Of(plan.Repo{Owner: "acme", Name: repo}), At: at}}}
+		return l.At.Sub(l.unknownSince(&plan.Pull{Number: n, Head: plan.SHA(sha(n))}))
 	}
 	for minutes := range time.Duration(3) {
 		for n := range maxPulls {
@@ -130,12 +131,12 @@ func TestSinceWhenMergeabilityIsUnknown(t *testing.T) {
 
 // BenchmarkMemory is one value read and one put, in a quota that is full.
 func BenchmarkMemory(b *testing.B) {
-	repo := newMemory(0).of(testRepo)
+	repo := look.NewMemory(0).Of(testRepo)
 	raw := &rawPull{Files: &rawFiles{Nodes: make([]rawFile, 30)}}
 	n := 0
 	for b.Loop() {
 		n++
-		keptDetails.get(repo, n/2)
-		keptDetails.put(repo, n, raw)
+		keptDetails.Get(repo, n/2)
+		keptDetails.Put(repo, n, raw)
 	}
 }

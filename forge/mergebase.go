@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -116,20 +117,20 @@ func (h history) byBoundary() (forkKey, bool) {
 
 // knownFork gives a fork that was found before.
 func (l *observation) knownFork(h history, tip plan.SHA) (fork, bool) {
-	if at, ok := keptForks.get(l.memory, byTip(tip, h.head)); ok {
+	if at, ok := keptForks.Get(l.Memory, byTip(tip, h.head)); ok {
 		return at, true
 	}
 	if k, ok := h.byBoundary(); ok {
-		return keptForks.get(l.memory, k)
+		return keptForks.Get(l.Memory, k)
 	}
 	return fork{}, false
 }
 
 // keepFork remembers a fork that was found.
 func (l *observation) keepFork(h history, tip plan.SHA, at fork) {
-	keptForks.put(l.memory, byTip(tip, h.head), at)
+	keptForks.Put(l.Memory, byTip(tip, h.head), at)
 	if k, ok := h.byBoundary(); ok && slices.Contains(h.boundary, at.base) {
-		keptForks.put(l.memory, k, at)
+		keptForks.Put(l.Memory, k, at)
 	}
 }
 
@@ -158,10 +159,10 @@ func (l *observation) addMergeBases(ctx context.Context, s *plan.Snapshot) error
 			find = append(find, i)
 		}
 	}
-	find = inTurn(l.look, partFork, find, func(i int) string { return string(s.Pulls[i].Head) })
+	find = look.InTurn(l.Look, partFork, find, func(i int) string { return string(s.Pulls[i].Head) })
 	find = find[:min(len(find), maxCompares)]
 	return l.eachPull(ctx, s, find, whatFork, func(ctx context.Context, p *plan.Pull) error {
-		l.hasTurn(partFork, string(p.Head))
+		l.HasTurn(partFork, string(p.Head))
 		at, err := l.findFork(ctx, l.raws[p.Number], s.Bases[p.Base].Tip)
 		p.MergeBase, p.Crossed = at.base, at.crossed
 		return err
@@ -257,13 +258,13 @@ func (l *observation) history(raw *rawPull) history {
 	if h.complete {
 		return h
 	}
-	older, _ := keptHistories.get(l.memory, ownKeyOf(raw))
+	older, _ := keptHistories.Get(l.Memory, ownKeyOf(raw))
 	whole, ok := h.on(older, raw.Commits.TotalCount)
-	if details, kept := keptDetails.get(l.memory, raw.Number); !ok && kept && details.BaseRefName == raw.BaseRefName {
+	if details, kept := keptDetails.Get(l.Memory, raw.Number); !ok && kept && details.BaseRefName == raw.BaseRefName {
 		whole, ok = h.on(historyOf(details), raw.Commits.TotalCount)
 	}
 	if ok {
-		keptHistories.put(l.memory, ownKeyOf(raw), whole)
+		keptHistories.Put(l.Memory, ownKeyOf(raw), whole)
 		return whole
 	}
 	return h
@@ -304,9 +305,9 @@ func (l *observation) wholeHistory(ctx context.Context, raw *rawPull) (history, 
 	}
 	var commits []lineage
 	for page := 1; page > 0 && page <= maxCommitPages; {
-		var list []restCommit
+		var list []look.RestCommit
 		var err error
-		if page, err = l.c.GetPage(ctx, l.pageURL(page, "pulls/%d/commits", raw.Number), &list); err != nil {
+		if page, err = l.Client.GetPage(ctx, l.PageURL(page, "pulls/%d/commits", raw.Number), &list); err != nil {
 			return h, fmt.Errorf("list commits: %w", err)
 		}
 		for _, c := range list {
@@ -320,13 +321,13 @@ func (l *observation) wholeHistory(ctx context.Context, raw *rawPull) (history, 
 	if h = newHistory(h.head, commits, true); !h.complete || len(h.own) != raw.Commits.TotalCount {
 		return h, client.Wrap(ctx, "list commits", client.ShortList(nil))
 	}
-	keptHistories.put(l.memory, ownKeyOf(raw), h)
+	keptHistories.Put(l.Memory, ownKeyOf(raw), h)
 	return h, nil
 }
 
 // compare asks GitHub for a merge base. That it finds none is no answer: it may not have the head everywhere yet.
 func (l *observation) compare(ctx context.Context, tip, head plan.SHA) (plan.SHA, error) {
-	c, err := l.compareAlone(ctx, tip, head)
+	c, err := l.CompareAlone(ctx, tip, head)
 	if err != nil {
 		return "", fmt.Errorf("compare: %w", err)
 	}

@@ -83,7 +83,7 @@ func TestOwnCommitsOfAnotherBase(t *testing.T) {
 	raw, head := &rawPull{}, plan.SHA(sha(9))
 	raw.Number, raw.HeadRefOid, raw.BaseRefName, raw.Commits.TotalCount = 1, string(head), "main", 2
 	older := newHistory(head, []lineage{{head, []plan.SHA{"a", "b"}, true}, {"b", []plan.SHA{"c"}, true}}, true)
-	keptHistories.put(l.memory, ownKey{1, "main"}, older)
+	keptHistories.Put(l.Memory, ownKey{1, "main"}, older)
 	if h := l.history(raw); !h.complete {
 		t.Error("what is known for its base is not")
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -69,10 +70,10 @@ func (l *observation) addMoved(ctx context.Context, s *plan.Snapshot) error {
 	for name, set := range l.there {
 		if set.grown {
 			set.grown = false
-			keptPaths.put(l.memory, name, *set)
+			keptPaths.Put(l.Memory, name, *set)
 		}
 	}
-	if failed != nil && endsLook(ctx, failed) {
+	if failed != nil && look.EndsLook(ctx, failed) {
 		return failed
 	}
 	for i := range s.Pulls {
@@ -101,7 +102,7 @@ func (l *observation) knowPaths(ctx context.Context, name plan.Branch, b plan.Ba
 	if l.there[name] != nil {
 		return nil
 	}
-	kept, _ := keptPaths.get(l.memory, name)
+	kept, _ := keptPaths.Get(l.Memory, name)
 	set := &pathSet{tip: b.Tip, there: map[string]bool{}, grown: kept.tip != b.Tip}
 	l.there[name] = set
 	if kept.tip == b.Tip {
@@ -111,7 +112,7 @@ func (l *observation) knowPaths(ctx context.Context, name plan.Branch, b plan.Ba
 	if len(kept.there) == 0 || len(kept.there) > maxKnownPaths || b.File == "" { // without a file nothing is asked of the base otherwise: a comparison would be one request more
 		return nil
 	}
-	changed, err := l.changedPaths(ctx, kept.tip, b.Tip)
+	changed, err := l.ChangedPaths(ctx, kept.tip, b.Tip)
 	if changed == nil {
 		return err
 	}
@@ -130,12 +131,12 @@ func (l *observation) addMovedOf(ctx context.Context, s *plan.Snapshot, p *plan.
 		switch there, known := l.there[p.Base].there[path]; {
 		case !known:
 			if failed == nil { // there were more than a look asks for
-				p.Unread = plan.Unread{Reason: notRead(whatPaths, client.NewTransient("", nil)), Passing: true}
-				l.askAgain(l.now().Add(partFirst))
+				p.Unread = plan.Unread{Reason: look.NotRead(whatPaths, client.NewTransient("", nil)), Passing: true}
+				l.AskAgain(l.Now().Add(look.PartFirst))
 				return nil
 			}
 			var err error
-			p.Unread, err = l.failed(ctx, l.pullKey(p), whatPaths, failed)
+			p.Unread, err = l.Failed(ctx, l.pullKey(p), whatPaths, failed)
 			return err
 		case !there:
 			p.Moved = append(p.Moved, path)
@@ -183,8 +184,8 @@ func (l *observation) lookUp(ctx context.Context, unknown []lookup) error {
 	}
 	unknown = slices.DeleteFunc(unknown, func(at lookup) bool { _, known := at.set.there[at.path]; return known })
 	queries := 0
-	for some := range slices.Chunk(unknown, maxAliases/2) {
-		if queries++; queries > maxPathQueries || failed != nil && endsLook(ctx, failed) {
+	for some := range slices.Chunk(unknown, look.MaxAliases/2) {
+		if queries++; queries > maxPathQueries || failed != nil && look.EndsLook(ctx, failed) {
 			break
 		}
 		failed = cmp.Or(failed, l.readPaths(ctx, some))
@@ -203,18 +204,18 @@ func (l *observation) readPaths(ctx context.Context, some []lookup) error {
 	for _, at := range some {
 		if trees[at.set.tip] == "" {
 			trees[at.set.tip] = fmt.Sprintf("o%d", len(names))
-			names = append(names, treeOf(at.set.tip))
+			names = append(names, look.TreeOf(at.set.tip))
 		}
 	}
-	named, err := l.askNamed(ctx, objectsQuery(l.repo.Owner, l.repo.Name, names, objectType))
+	named, err := l.AskNamed(ctx, look.ObjectsQuery(l.Repo.Owner, l.Repo.Name, names, look.ObjectType))
 	if err != nil {
 		return err
 	}
 	var failed error
 	for i, at := range some {
-		o, err := client.Find[rawObject](named, fmt.Sprintf("o%d", i))
+		o, err := client.Find[look.RawObject](named, fmt.Sprintf("o%d", i))
 		if err == nil && o == nil {
-			err = shown(named, trees[at.set.tip])
+			err = look.Shown(named, trees[at.set.tip])
 		}
 		if err != nil {
 			failed = cmp.Or(failed, err)
@@ -231,8 +232,8 @@ func (l *observation) readTree(ctx context.Context, set *pathSet, unknown []look
 		Truncated bool
 		Tree      []struct{ Path, Type string }
 	}
-	u := fmt.Sprintf("%s/git/trees/%s?recursive=1", pathOf(l.repo), set.tip)
-	if err := l.c.Get(ctx, u, &tree); err != nil {
+	u := fmt.Sprintf("%s/git/trees/%s?recursive=1", look.PathOf(l.Repo), set.tip)
+	if err := l.Client.Get(ctx, u, &tree); err != nil {
 		return fmt.Errorf("read tree: %w", err)
 	}
 	if tree.Tree == nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -26,7 +27,7 @@ func TestPathsOfAListThatIsOlderThanItsBase(t *testing.T) {
 					answer := obj{}
 					for name, v := range variables(body) {
 						switch {
-						case v == treeOf(plan.SHA(sha(tipSHA))):
+						case v == look.TreeOf(plan.SHA(sha(tipSHA))):
 							answer[name] = obj{"__typename": "Tree"}
 						case strings.HasSuffix(v.(string), ":other"):
 							answer[name] = obj{"__typename": "Blob"}
@@ -61,7 +62,7 @@ func TestPathsOfAComparisonWithoutFiles(t *testing.T) {
 					answer := obj{}
 					for name, v := range variables(body) {
 						switch {
-						case v == treeOf(plan.SHA(sha(tip))):
+						case v == look.TreeOf(plan.SHA(sha(tip))):
 							answer[name] = obj{"__typename": "Tree"}
 						case v == sha(tipSHA)+":x":
 							answer[name] = obj{"__typename": "Blob"}

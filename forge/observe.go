@@ -8,7 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluicegate/sluice/forge/branches"
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -59,9 +61,9 @@ func (f *Forge) Observe(ctx context.Context, repo plan.Repo, ask Ask) (plan.Snap
 	ask.Groups = askable(ask.Groups)
 	for try := range maxTries {
 		l := f.newObservation(repo, ask, client.LogOf(ctx, f.log.With("repository", repo.String())))
-		l.final = try == maxTries-1
+		l.Final = try == maxTries-1
 		s, err := l.run(ctx)
-		if errors.Is(err, errMoved) {
+		if errors.Is(err, branches.ErrMoved) {
 			continue
 		}
 		if err != nil {
@@ -69,7 +71,7 @@ func (f *Forge) Observe(ctx context.Context, repo plan.Repo, ask Ask) (plan.Snap
 		}
 		return s, nil
 	}
-	return plan.Snapshot{}, fmt.Errorf("%s: %w", op, client.NewTransient(wordMoved, errMoved))
+	return plan.Snapshot{}, fmt.Errorf("%s: %w", op, client.NewTransient(look.WordMoved, branches.ErrMoved))
 }
 
 // ofTheWhole is the error of an observation: what does not show a part of a repository does not say that the repository is gone.
@@ -83,13 +85,13 @@ func ofTheWhole(err error) error {
 // askable leaves out groups that are named by no SHA: GitHub would refuse the whole observation for them.
 func askable(groups []plan.Group) []plan.Group {
 	return slices.DeleteFunc(slices.Clone(groups), func(g plan.Group) bool {
-		return !isSHA(g.Head) || !isSHA(g.BaseSHA)
+		return !look.IsSHA(g.Head) || !look.IsSHA(g.BaseSHA)
 	})
 }
 
 // observation is what one call of Observe has read so far.
 type observation struct {
-	*reader
+	*branches.Reader
 	f    *Forge
 	ask  Ask
 	last lastLook
@@ -101,12 +103,12 @@ type observation struct {
 	full      map[int]*rawPull         // details that came with the first page
 	there     map[plan.Branch]*pathSet // what is known of the paths at bases' tips
 	named     client.Answers           // what was asked for by alias, from the first page
-	asked     branchAsk                // of windowed branches, with the first page
+	asked     branches.Ask          // of windowed branches, with the first page
 	pulls     []*rawPull
 	raws      map[int]*rawPull
-	heads     map[plan.SHA]*rawCommitStatus // what was reported on heads that were asked for by name; nil: not there
-	forgotten *connection[rawClosure]       // not open, from the last page; nil: they did not come with it
-	owing     []plan.Branch                 // bases that are read for the sake of debts
+	heads     map[plan.SHA]*look.RawCommitStatus // what was reported on heads that were asked for by name; nil: not there
+	forgotten *look.Connection[rawClosure]       // not open, from the last page; nil: they did not come with it
+	owing     []plan.Branch                      // bases that are read for the sake of debts
 
 	earlierRead []int // pull requests whose earlier heads were read
 	skew        time.Duration
@@ -119,15 +121,15 @@ func (f *Forge) newObservation(repo plan.Repo, ask Ask, log *slog.Logger) *obser
 		at = f.now().Round(0)
 	}
 	l := &observation{
-		reader: newReader(&look{
-			c: f.Installation(repo.Installation), repo: repo, us: f.Us(), app: f.app, log: log, now: f.now, rulesTTL: f.rulesTTL,
-			memory: f.memory.of(repo), at: at, began: f.now(),
+		Reader: branches.NewReader(&look.Look{
+			Client: f.Installation(repo.Installation), Repo: repo, Us: f.Us(), App: f.app, Log: log, Now: f.now, RulesTTL: f.rulesTTL,
+			Memory: f.memory.Of(repo), At: at, Began: f.now(),
 		}),
 		f: f, ask: ask, pageLists: listRoom{most: f.listsMost}, wholeLists: listRoom{most: f.listsMost}, there: map[plan.Branch]*pathSet{},
-		full: map[int]*rawPull{}, raws: map[int]*rawPull{}, heads: map[plan.SHA]*rawCommitStatus{},
+		full: map[int]*rawPull{}, raws: map[int]*rawPull{}, heads: map[plan.SHA]*look.RawCommitStatus{},
 	}
-	l.rulesAnew, l.rulesets, l.roster = ask.Rules, ask.Rulesets, ask.Roster
-	l.last, _ = keptLook.get(l.memory, struct{}{})
+	l.RulesAnew, l.Rulesets, l.Roster = ask.Rules, ask.Rulesets, ask.Roster
+	l.last, _ = keptLook.Get(l.Memory, struct{}{})
 	return l
 }
 
@@ -137,7 +139,7 @@ func (l *observation) run(ctx context.Context) (plan.Snapshot, error) {
 	if err := l.readPages(ctx); err != nil {
 		return plan.Snapshot{}, err
 	}
-	if l.repo.ID != 0 && l.once.DatabaseID != 0 && l.repo.ID != l.once.DatabaseID {
+	if l.Repo.ID != 0 && l.once.DatabaseID != 0 && l.Repo.ID != l.once.DatabaseID {
 		return plan.Snapshot{}, &client.Error{Kind: client.Gone, Reason: wordOtherRepo, Err: client.ErrRepository}
 	}
 	if l.once.IsArchived || l.once.IsDisabled { // nothing can be written there, and lists leave it out
@@ -146,20 +148,20 @@ func (l *observation) run(ctx context.Context) (plan.Snapshot, error) {
 	if err := l.readDetails(ctx); err != nil {
 		return plan.Snapshot{}, err
 	}
-	if err := l.readBases(ctx, l.used()); err != nil {
+	if err := l.ReadBases(ctx, l.used()); err != nil {
 		return plan.Snapshot{}, err
 	}
 	s := l.frame()
 	for _, raw := range l.pulls {
 		p := l.pull(raw)
 		if !raw.thin && !p.Unread.Is() {
-			p.Unread = l.rests(l.pullKey(&p))
+			p.Unread = l.Rests(l.pullKey(&p))
 		}
 		s.Pulls = append(s.Pulls, p)
 	}
 	for _, step := range []func(context.Context, *plan.Snapshot) error{
-		l.addMore, l.addMergeBases, l.addFiles, l.addMoved, l.addChanges, l.addRules, l.addGroups, l.addRoster, l.addBranches,
-		l.addApps, l.addLandings, l.addClosed, l.addForgotten,
+		l.addMore, l.addMergeBases, l.addFiles, l.addMoved, l.addChanges, l.AddRules, l.addGroups, l.AddRoster, l.AddBranches,
+		l.addApps, l.AddLandings, l.addClosed, l.addForgotten,
 	} {
 		if err := step(ctx, &s); err != nil {
 			return plan.Snapshot{}, err
@@ -168,13 +170,13 @@ func (l *observation) run(ctx context.Context) (plan.Snapshot, error) {
 	for i := range s.Pulls {
 		p := &s.Pulls[i]
 		if p.Unread.Is() { // what was kept may be what it was to be read anew for
-			keptDetails.forget(l.memory, p.Number)
+			keptDetails.Forget(l.Memory, p.Number)
 			continue
 		}
-		l.wasRead(l.pullKey(p))
+		l.WasRead(l.pullKey(p))
 		l.keep(l.raws[p.Number])
 	}
-	s.Again = l.again
+	s.Again = l.Again
 	l.rememberLook(s)
 	return s, nil
 }
@@ -182,15 +184,15 @@ func (l *observation) run(ctx context.Context) (plan.Snapshot, error) {
 // frame is the snapshot without its pull requests and groups.
 func (l *observation) frame() plan.Snapshot {
 	s := plan.Snapshot{
-		Repo: l.repo, Default: l.home, At: l.at, Skew: l.skew, Us: l.us, App: l.app, Methods: l.once.methods(),
+		Repo: l.Repo, Default: l.Home, At: l.At, Skew: l.skew, Us: l.Us, App: l.App, Methods: l.once.methods(),
 		Bases: map[plan.Branch]plan.Base{}, Budget: l.f.WritesPerMinute(),
 	}
 	s.Repo.ID = l.once.DatabaseID
 	for name := range l.used() {
-		if u := l.lost[name]; u.Is() {
+		if u := l.Lost[name]; u.Is() {
 			s.Bases[name] = plan.Base{Unread: u}
-		} else if raw := l.bases[name]; raw != nil {
-			s.Bases[name] = l.base(name, raw)
+		} else if raw := l.Bases[name]; raw != nil {
+			s.Bases[name] = l.Base(name, raw)
 		}
 	}
 	return s

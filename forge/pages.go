@@ -8,7 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluicegate/sluice/forge/branches"
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -68,9 +70,9 @@ type page struct {
 	own         []plan.Branch
 	bases       []string
 	groups      []plan.Group
-	merged      []int     // what became of them is asked with the first page
-	forgotten   bool      // the latest that are not open are listed, too
-	asked       branchAsk // of windowed branches, with the first page
+	merged      []int           // what became of them is asked with the first page
+	forgotten   bool            // the latest that are not open are listed, too
+	asked       branches.Ask // of windowed branches, with the first page
 	form        form
 }
 
@@ -79,7 +81,7 @@ func (p page) as(f form) page {
 	if p.form = f; f == wholePage {
 		return p
 	}
-	p.forgotten, p.asked, p.bases, p.groups = false, branchAsk{}, nil, nil
+	p.forgotten, p.asked, p.bases, p.groups = false, branches.Ask{}, nil, nil
 	if p.size, p.parts = leastPage, partThin; f == barePage {
 		p.parts = partBare
 	}
@@ -98,7 +100,7 @@ const wholePull = partThin + " " + partDetail + " " + partOwn
 // firstPage is the page that a look begins with: a small one in full where that is all there is, else a large one without details.
 func (l *observation) firstPage(now time.Time) page {
 	p := page{
-		owner: l.repo.Owner, name: l.repo.Name, listed: l.ask.Pulls == nil, parts: partThin, own: l.own, asked: l.asked,
+		owner: l.Repo.Owner, name: l.Repo.Name, listed: l.ask.Pulls == nil, parts: partThin, own: l.own, asked: l.asked,
 		merged: l.ask.Merged[:min(len(l.ask.Merged), MaxPulls)], bases: l.knownBases(), groups: l.firstGroups(), forgotten: l.ask.Forgotten,
 	}
 	p.pulls, _ = l.wanted(l.ask.Pulls)
@@ -128,9 +130,9 @@ func (l *observation) expected() int {
 
 // readPages reads the pull requests, page by page.
 func (l *observation) readPages(ctx context.Context) error {
-	now := l.now()
+	now := l.Now()
 	if l.last.form(now) == wholePage {
-		l.asked = l.firstAsk()
+		l.asked = l.FirstAsk()
 	}
 	for _, base := range unique(append([]string{l.last.def}, l.last.bases...), maxOwn) {
 		if base != "" {
@@ -152,7 +154,7 @@ func (l *observation) readPages(ctx context.Context) error {
 			return err
 		}
 		read += p.size
-		p.after, p.asked, p.pulls = next, branchAsk{}, nil
+		p.after, p.asked, p.pulls = next, branches.Ask{}, nil
 		if p.parts == wholePull { // the others are new too: their details come with them, not after them
 			if p.size = MaxPulls; l.total > read {
 				p.size = min(MaxPulls, l.total-read)
@@ -167,13 +169,13 @@ func (l *observation) readPages(ctx context.Context) error {
 
 // firstGroups are the merge groups that are asked for with the first page: those that were read the longest ago, or never.
 func (l *observation) firstGroups() []plan.Group {
-	order := inTurn(l.look, partGroup, l.ask.Groups, func(g plan.Group) string { return string(g.Head) })
+	order := look.InTurn(l.Look, partGroup, l.ask.Groups, func(g plan.Group) string { return string(g.Head) })
 	return order[:min(len(order), maxGroups)]
 }
 
 // knownBases are the bases to ask for beforehand: those that windowed branches follow, those of the last look and of the groups.
 func (l *observation) knownBases() []string {
-	names := slices.Concat(l.asked.others(), l.last.bases)
+	names := slices.Concat(l.asked.Others(), l.last.bases)
 	for _, g := range l.ask.Groups {
 		names = append(names, string(g.Base))
 	}
@@ -201,7 +203,7 @@ func unique[T comparable](names []T, n int) []T {
 // readPage reads one page, and asks for less each time that GitHub finds it too heavy.
 func (l *observation) readPage(ctx context.Context, p *page) (client.Reply, error) {
 	for {
-		r, err := l.c.AskParts(ctx, lookQuery(*p).operation())
+		r, err := l.Client.AskParts(ctx, lookQuery(*p).Operation())
 		switch {
 		case err == nil || !errors.Is(err, client.ErrHeavy) || ctx.Err() != nil:
 			return r, err
@@ -215,14 +217,14 @@ func (l *observation) readPage(ctx context.Context, p *page) (client.Reply, erro
 // lighter is a page in the next form. That is remembered, unless what comes once in a while may have been what was too heavy.
 func (l *observation) lighter(p page) page {
 	next := p.as(p.form + 1)
-	if !p.forgotten && !p.asked.seldom() {
-		if now := l.now(); now.Sub(l.last.light) < leastTTL {
+	if !p.forgotten && !p.asked.Seldom() {
+		if now := l.Now(); now.Sub(l.last.light) < leastTTL {
 			l.last.lasts = min(2*l.last.lasts, leastTTL)
 		} else {
 			l.last.lasts = leastFirst
 		}
-		l.last.heavy, l.last.light = next.form, l.now().Add(l.last.lasts)
-		keptLook.put(l.memory, struct{}{}, l.last)
+		l.last.heavy, l.last.light = next.form, l.Now().Add(l.last.lasts)
+		keptLook.Put(l.Memory, struct{}{}, l.last)
 	}
 	l.asked = next.asked
 	return next
@@ -233,10 +235,10 @@ const listName = "pullRequests"
 
 // keepPage keeps what a page says and gives the next page's cursor, "" after the last.
 func (l *observation) keepPage(ctx context.Context, p page, r client.Reply) (string, error) {
-	var pulls *connection[*rawPull]
+	var pulls *look.Connection[*rawPull]
 	if p.listed {
 		var err error
-		if pulls, err = client.Find[connection[*rawPull]](r.Aliases(), listName); err != nil {
+		if pulls, err = client.Find[look.Connection[*rawPull]](r.Aliases(), listName); err != nil {
 			return "", err
 		}
 		delete(r.Repository, listName) // it is long, and decoded
@@ -245,7 +247,7 @@ func (l *observation) keepPage(ctx context.Context, p page, r client.Reply) (str
 	if err := r.Into(&repo); err != nil {
 		return "", err
 	}
-	l.cost += r.Cost
+	l.Cost += r.Cost
 	if pulls != nil && p.parts == wholePull && slices.ContainsFunc(pulls.Nodes, (*rawPull).unusable) {
 		return "", errThinly
 	}
@@ -267,7 +269,7 @@ func (l *observation) keepPage(ctx context.Context, p page, r client.Reply) (str
 		l.total = pulls.TotalCount
 	}
 	l.forgotten = nil // what is closed before the last page is read would be on neither list
-	if ended, err := client.Find[connection[rawClosure]](r.Aliases(), forgottenAlias); p.forgotten && err == nil {
+	if ended, err := client.Find[look.Connection[rawClosure]](r.Aliases(), forgottenAlias); p.forgotten && err == nil {
 		l.forgotten = ended
 	}
 	for i, raw := range pulls.Nodes {
@@ -300,21 +302,21 @@ func (raw *rawPull) unusable() bool {
 func (l *observation) keepOnce(ctx context.Context, p page, repo rawRepo, r client.Reply) error {
 	l.once, l.named, l.skew = repo, r.Aliases(), r.Skew()
 	if repo.DefaultBranchRef != nil {
-		l.home = plan.Branch(repo.DefaultBranchRef.Name)
-		if err := l.keepBase(repo.DefaultBranchRef); err != nil {
+		l.Home = plan.Branch(repo.DefaultBranchRef.Name)
+		if err := l.KeepBase(repo.DefaultBranchRef); err != nil {
 			return err
 		}
 	}
-	if err := eachFound(l.named, nil, "b", p.bases, l.keepNamed(ctx)); err != nil {
+	if err := look.EachFound(l.named, nil, "b", p.bases, l.KeepNamed(ctx)); err != nil {
 		return err
 	}
 	for i, n := range p.merged {
 		l.closedOf(l.named, fmt.Sprintf("m%d", i), n)
 	}
-	if err := eachFound(l.named, nil, "g", headsOf(p.groups), l.keepHead(ctx)); err != nil {
+	if err := look.EachFound(l.named, nil, "g", headsOf(p.groups), l.keepHead(ctx)); err != nil {
 		return err
 	}
-	return l.keepAsked(ctx, l.named, nil, p.asked)
+	return l.KeepAsked(ctx, l.named, nil, p.asked)
 }
 
 // keepNumbers keeps the pull requests that were asked for by number: of those that are listed too, the details. One that GitHub does not
@@ -335,7 +337,7 @@ func (l *observation) keepNumbers(p page) error {
 		if raw.BaseRef == nil || raw.BaseRef.Target == nil {
 			continue
 		}
-		if err := l.sawTip(plan.Branch(raw.BaseRefName), plan.SHA(raw.BaseRef.Target.Oid)); err != nil {
+		if err := l.SawTip(plan.Branch(raw.BaseRefName), plan.SHA(raw.BaseRef.Target.Oid)); err != nil {
 			return err
 		}
 		l.hasDetails(raw)
@@ -349,11 +351,11 @@ func (l *observation) keepPull(raw *rawPull, detailed bool) error {
 	if raw.BaseRef == nil || raw.BaseRef.Target == nil {
 		return nil // fail closed: nothing is decided for a pull request whose base is gone; GitHub closes it itself
 	}
-	if err := l.sawTip(plan.Branch(raw.BaseRefName), plan.SHA(raw.BaseRef.Target.Oid)); err != nil {
+	if err := l.SawTip(plan.Branch(raw.BaseRefName), plan.SHA(raw.BaseRef.Target.Oid)); err != nil {
 		return err
 	}
 	if l.raws[raw.Number] != nil {
-		return errMoved // it stands on two pages
+		return branches.ErrMoved // it stands on two pages
 	}
 	raw.named(l.own)
 	raw.thin = true
@@ -368,8 +370,8 @@ func (l *observation) keepPull(raw *rawPull, detailed bool) error {
 // used are the bases of the pull requests and groups, and the default branch.
 func (l *observation) used() map[plan.Branch]bool {
 	used := map[plan.Branch]bool{}
-	if l.home != "" {
-		used[l.home] = true
+	if l.Home != "" {
+		used[l.Home] = true
 	}
 	for _, p := range l.pulls {
 		used[plan.Branch(p.BaseRefName)] = true
@@ -385,12 +387,12 @@ func (l *observation) used() map[plan.Branch]bool {
 
 // rememberLook keeps for the next look what makes it cheaper.
 func (l *observation) rememberLook(s plan.Snapshot) {
-	l.remember(l.once.ID)
+	l.Remember(l.once.ID)
 	for _, n := range l.earlierRead {
-		l.hasTurn(partEarlier, fmt.Sprint(n))
+		l.HasTurn(partEarlier, fmt.Sprint(n))
 	}
-	m, _ := keptLook.get(l.memory, struct{}{})
-	m.cost, m.def = l.cost, string(s.Default)
+	m, _ := keptLook.Get(l.Memory, struct{}{})
+	m.cost, m.def = l.Cost, string(s.Default)
 	if l.ask.Pulls == nil {
 		m.pulls, m.bases = nil, nil
 		targets := map[string]int{}
@@ -399,17 +401,17 @@ func (l *observation) rememberLook(s plan.Snapshot) {
 			targets[string(p.Base)]++
 		}
 		for name := range s.Bases {
-			if name != s.Default && !l.lost[name].Is() {
+			if name != s.Default && !l.Lost[name].Is() {
 				m.bases = append(m.bases, string(name))
 			}
 		}
 		slices.SortFunc(m.bases, func(a, b string) int { return cmp.Or(cmp.Compare(targets[b], targets[a]), cmp.Compare(a, b)) })
 	}
-	keptLook.put(l.memory, struct{}{}, m)
+	keptLook.Put(l.Memory, struct{}{}, m)
 }
 
 // LookCost is how many of GraphQL's points of an hour the last look at a repository cost; 1 before the first.
 func (f *Forge) LookCost(repo plan.Repo) int {
-	m, _ := keptLook.get(f.memory.of(repo), struct{}{})
+	m, _ := keptLook.Get(f.memory.Of(repo), struct{}{})
 	return max(m.cost, 1)
 }

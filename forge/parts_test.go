@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -110,7 +110,7 @@ func TestOneBadPullSpoilsNoOther(t *testing.T) {
 					l.now = s.Again
 					s = l.look(Ask{})
 				}
-				if p := s.Pulls[0]; p.Unread.Passing || s.Again.Sub(l.now) != 8*partFirst {
+				if p := s.Pulls[0]; p.Unread.Passing || s.Again.Sub(l.now) != 8*look.PartFirst {
 					t.Errorf("%+v, again in %v", p.Unread, s.Again.Sub(l.now))
 				}
 				l.took()
@@ -591,7 +591,7 @@ func TestRulesThatWereReadCount(t *testing.T) {
 func TestReasonsOfParts(t *testing.T) {
 	got := []string{}
 	for _, e := range []*client.Error{{Kind: client.Refused, Reason: "too large"}, {Kind: client.Gone, Reason: "x"}, {Kind: client.Transient, Reason: "x"}} {
-		got = append(got, notRead(whatFiles, e))
+		got = append(got, look.NotRead(whatFiles, e))
 	}
 	if d := cmp.Diff([]string{
 		"cannot read its list of files: GitHub refused: too large", "cannot read its list of files: not found on GitHub", "cannot read its list of files: no valid answer from GitHub",

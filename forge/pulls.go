@@ -7,14 +7,16 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/forge/branches"
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/plan"
 )
 
 // pull is a pull request as far as the page alone shows it.
 func (l *observation) pull(raw *rawPull) plan.Pull {
 	p := plan.Pull{
-		Number: raw.Number, Title: raw.Title, Author: l.login(raw.Author), CreatedAt: raw.CreatedAt.UTC(), UpdatedAt: raw.updated(),
+		Number: raw.Number, Title: raw.Title, Author: l.Login(raw.Author), CreatedAt: raw.CreatedAt.UTC(), UpdatedAt: raw.updated(),
 		Base: plan.Branch(raw.BaseRefName), Head: plan.SHA(raw.HeadRefOid), HeadRef: plan.Branch(raw.HeadRefName),
 		Draft: raw.IsDraft, Mergeable: mergeable(raw.Mergeable), Decision: decision(raw.ReviewDecision),
 		// A fork that is gone has no repository: whoever pushed there had no right here.
@@ -25,13 +27,13 @@ func (l *observation) pull(raw *rawPull) plan.Pull {
 	}
 	p.ChecksAll = true
 	p.Read = raw.read
-	if p.Unread = l.lost[p.Base]; raw.thin {
+	if p.Unread = l.Lost[p.Base]; raw.thin {
 		p.Unread = raw.unread
 	}
 	if p.Mergeable == plan.MergeableUnknown {
 		p.Unknown = l.unknownSince(&p)
 	} else {
-		keptUnknown.forget(l.memory, p.Number)
+		keptUnknown.Forget(l.Memory, p.Number)
 	}
 	l.addOurs(&p, raw)
 	if raw.Labels != nil {
@@ -43,7 +45,7 @@ func (l *observation) pull(raw *rawPull) plan.Pull {
 		p.ChecksAll = false // fail closed: a label that is not seen may hold
 	}
 	if raw.MergeStateStatus == "BEHIND" {
-		keptStrict.put(l.memory, p.Base, l.now().Add(strictKept))
+		branches.KeptStrict.Put(l.Memory, p.Base, l.Now().Add(branches.StrictKept))
 	}
 	return p
 }
@@ -58,11 +60,11 @@ func (raw *rawPull) updated() time.Time {
 
 // unknownSince is the first look that did not show whether a head can be merged, of those since one did.
 func (l *observation) unknownSince(p *plan.Pull) time.Time {
-	if was, ok := keptUnknown.get(l.memory, p.Number); ok && was.head == p.Head && !was.since.After(l.at) { // a clock may be set back
+	if was, ok := keptUnknown.Get(l.Memory, p.Number); ok && was.head == p.Head && !was.since.After(l.At) { // a clock may be set back
 		return was.since
 	}
-	keptUnknown.put(l.memory, p.Number, unknown{p.Head, l.at})
-	return l.at
+	keptUnknown.Put(l.Memory, p.Number, unknown{p.Head, l.At})
+	return l.At
 }
 
 // unknown is a head of which GitHub does not know whether it can be merged.
@@ -77,13 +79,13 @@ func (l *observation) addOurs(p *plan.Pull, raw *rawPull) {
 	at, known := l.heads[p.Head]
 	switch {
 	case raw.statusRead && raw.ours != nil:
-		p.Ours = l.ours(context, []rawContext{*raw.ours})
+		p.Ours = l.Ours(context, []look.RawContext{*raw.ours})
 	case raw.statusRead:
 	case at != nil && at.Status != nil:
-		p.Ours = l.ours(context, at.Status.Contexts)
+		p.Ours = l.Ours(context, at.Status.Contexts)
 	case !known && !raw.fresh: // what stands there is not known: nothing is written
 		if !p.Unread.Is() {
-			p.Unread.Reason = notRead(whatCommit, client.NewTransient("", nil))
+			p.Unread.Reason = look.NotRead(look.WhatCommit, client.NewTransient("", nil))
 		}
 		p.Unread.Passing = true
 	}
@@ -131,10 +133,10 @@ func (l *observation) addMore(ctx context.Context, s *plan.Snapshot) error {
 			long = append(long, i)
 		}
 	}
-	long = inTurn(l.look, partReports, long, func(i int) string { return string(s.Pulls[i].Head) })
+	long = look.InTurn(l.Look, partReports, long, func(i int) string { return string(s.Pulls[i].Head) })
 	turn := long[:min(len(long), maxLong)]
 	err := l.eachPull(ctx, s, turn, whatReports, func(ctx context.Context, p *plan.Pull) error {
-		l.hasTurn(partReports, string(p.Head))
+		l.HasTurn(partReports, string(p.Head))
 		all, whole, err := l.allReports(ctx, l.raws[p.Number])
 		if err == nil {
 			l.addReports(p, all, whole)
@@ -160,7 +162,7 @@ const (
 
 // opinions is what was reported on a head, and the latest opinions of all reviewers.
 type opinions struct {
-	contexts []rawContext
+	contexts []look.RawContext
 	reviews  []rawReview
 }
 
@@ -183,10 +185,10 @@ func (raw *rawPull) allRead(all opinions, whole bool) {
 	}
 	if raw.StatusCheckRollup != nil {
 		reported := *raw.StatusCheckRollup
-		reported.Contexts = connection[rawContext]{Nodes: all.contexts}
+		reported.Contexts = look.Connection[look.RawContext]{Nodes: all.contexts}
 		raw.detail.StatusCheckRollup = &reported
 	}
-	raw.detail.Reviews = &connection[rawReview]{Nodes: all.reviews}
+	raw.detail.Reviews = &look.Connection[rawReview]{Nodes: all.reviews}
 }
 
 // long reports whether there is more than the page shows.
@@ -220,7 +222,7 @@ func (l *observation) allReports(ctx context.Context, raw *rawPull) (all opinion
 }
 
 // contextPage is a page of the statuses and check runs of a head; nil: there are none.
-func (raw *rawPull) contextPage() *connection[rawContext] {
+func (raw *rawPull) contextPage() *look.Connection[look.RawContext] {
 	if raw.StatusCheckRollup == nil {
 		return nil
 	}
@@ -228,11 +230,11 @@ func (raw *rawPull) contextPage() *connection[rawContext] {
 }
 
 // reviewPage is a page of the latest opinions of all reviewers; nil: it is not shown.
-func (raw *rawPull) reviewPage() *connection[rawReview] { return raw.Reviews }
+func (raw *rawPull) reviewPage() *look.Connection[rawReview] { return raw.Reviews }
 
 // allPages reads what follows a page of one of a pull request's lists, each page of the same head; false if there is more than is read.
-func allPages[T any](ctx context.Context, l *observation, raw *rawPull, at *connection[T],
-	ask func(owner, name string, number int, after string) *query, page func(*rawPull) *connection[T],
+func allPages[T any](ctx context.Context, l *observation, raw *rawPull, at *look.Connection[T],
+	ask func(owner, name string, number int, after string) *look.Query, page func(*rawPull) *look.Connection[T],
 ) (all []T, whole bool, err error) {
 	all = at.Nodes
 	for range maxMore {
@@ -240,11 +242,11 @@ func allPages[T any](ctx context.Context, l *observation, raw *rawPull, at *conn
 			break
 		}
 		var r struct{ PullRequest *rawPull }
-		if err := l.more(ctx, ask(l.repo.Owner, l.repo.Name, raw.Number, at.PageInfo.EndCursor), &r); err != nil {
+		if err := l.More(ctx, ask(l.Repo.Owner, l.Repo.Name, raw.Number, at.PageInfo.EndCursor), &r); err != nil {
 			return nil, false, err
 		}
 		if r.PullRequest == nil || r.PullRequest.HeadRefOid != raw.HeadRefOid || page(r.PullRequest) == nil {
-			return nil, false, client.NewTransient(wordMoved, nil)
+			return nil, false, client.NewTransient(look.WordMoved, nil)
 		}
 		at = page(r.PullRequest)
 		all = append(all, at.Nodes...)
@@ -263,7 +265,7 @@ func (l *observation) addReviews(p *plan.Pull, reviews []rawReview) {
 			p.ChecksAll = false // fail closed: a word that is not known may be a demand
 			continue
 		}
-		review := plan.Review{By: l.login(r.Author), Approved: r.State == "APPROVED", CanWrite: r.AuthorCanPushToRepository}
+		review := plan.Review{By: l.Login(r.Author), Approved: r.State == "APPROVED", CanWrite: r.AuthorCanPushToRepository}
 		if review.Approved && r.Author == nil {
 			review.CanWrite = false
 		}
@@ -276,28 +278,30 @@ func (l *observation) addReviews(p *plan.Pull, reviews []rawReview) {
 
 // addChecks sorts what was reported on a head: statuses under our context for the base, checks by others, and what we wrote
 // ourselves, which is no check.
-func (l *observation) addChecks(p *plan.Pull, contexts []rawContext) {
-	if ours := l.ours(plan.ContextFor(p.Base), contexts); len(ours) > 0 && l.raws[p.Number].fresh {
+func (l *observation) addChecks(p *plan.Pull, contexts []look.RawContext) {
+	if ours := l.Ours(plan.ContextFor(p.Base), contexts); len(ours) > 0 && l.raws[p.Number].fresh {
 		p.Ours = ours
 	}
-	checks, known := l.sortChecks(contexts, plan.ContextFor(p.Base).Is)
+	checks, known := l.SortChecks(contexts, plan.ContextFor(p.Base).Is)
 	p.Checks, p.ChecksAll = checks, p.ChecksAll && known
 }
 
 // pullKey names a pull request's head, and its base: where the one left the other may be known for one base and not for another.
-func (l *observation) pullKey(p *plan.Pull) partKey { return l.headKey(string(p.Head), string(p.Base)) }
+func (l *observation) pullKey(p *plan.Pull) look.PartKey {
+	return l.headKey(string(p.Head), string(p.Base))
+}
 
-func (l *observation) headKey(head, base string) partKey { return l.key(partPull, head+" "+base) }
+func (l *observation) headKey(head, base string) look.PartKey { return l.Key(partPull, head+" "+base) }
 
 // eachPull reads something of some pull requests that are not unknown yet. A failure makes one unknown, and no other.
 func (l *observation) eachPull(ctx context.Context, s *plan.Snapshot, some []int, what string, read func(context.Context, *plan.Pull) error) error {
-	return each(ctx, some, func(ctx context.Context, i int) error {
+	return look.Each(ctx, some, func(ctx context.Context, i int) error {
 		p := &s.Pulls[i]
-		if p.Unread = l.rests(l.pullKey(p)); p.Unread.Is() {
+		if p.Unread = l.Rests(l.pullKey(p)); p.Unread.Is() {
 			return nil
 		}
 		var err error
-		p.Unread, err = l.failed(ctx, l.pullKey(p), what, read(ctx, p))
+		p.Unread, err = l.Failed(ctx, l.pullKey(p), what, read(ctx, p))
 		return err
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sluicegate/sluice/forge/branches"
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -30,10 +32,10 @@ const (
 )
 
 // thinFragment is what a pull request is. Statuses under contexts of ours are asked for by name, which is no connection.
-func thinFragment(q *query, own []plan.Branch) string {
+func thinFragment(q *look.Query, own []plan.Branch) string {
 	var ours strings.Builder
 	for i, base := range own {
-		fmt.Fprintf(&ours, " s%d: context(name: %s) { ...status }", i, q.let(fmt.Sprintf("own%d", i), "String!", plan.ContextFor(base)))
+		fmt.Fprintf(&ours, " s%d: context(name: %s) { ...status }", i, q.Let(fmt.Sprintf("own%d", i), "String!", plan.ContextFor(base)))
 	}
 	status := ""
 	if len(own) > 0 {
@@ -69,7 +71,7 @@ fragment detail on PullRequest {
   files(first: %d) { nodes { path changeType } }
   latestOpinionatedReviews(first: %d) { nodes { ...review } pageInfo { hasNextPage endCursor } }
   statusCheckRollup { state contexts(first: %d) { nodes { ...check } pageInfo { hasNextPage endCursor } } }
-}`, maxFiles, maxReviews, maxChecks)
+}`, maxFiles, maxReviews, look.MaxChecks)
 
 var ownFragment = fmt.Sprintf(`
 fragment own on PullRequest {
@@ -79,15 +81,15 @@ fragment own on PullRequest {
 const countFragment = "\nfragment count on PullRequest { commits(first: 1) { totalCount } }"
 
 // lookQuery asks for a page of open pull requests, and with the first page for everything that there is once.
-func lookQuery(p page) *query {
-	q := newQuery("look", p.owner, p.name)
+func lookQuery(p page) *look.Query {
+	q := look.NewQuery("look", p.owner, p.name)
 	if p.after == "" {
 		addOnce(q, p)
 	}
 	if p.listed {
-		first := q.let("first", "Int!", p.size)
-		after := q.cursor("after", p.after)
-		q.add("pullRequests(first: %s, after: %s, states: OPEN, orderBy: {field: CREATED_AT, direction: ASC}) {"+
+		first := q.Let("first", "Int!", p.size)
+		after := q.Cursor("after", p.after)
+		q.Add("pullRequests(first: %s, after: %s, states: OPEN, orderBy: {field: CREATED_AT, direction: ASC}) {"+
 			" totalCount nodes { %s } pageInfo { hasNextPage endCursor } }", first, after, p.parts)
 		definePull(q, p.parts, p.own)
 		if p.forgotten {
@@ -99,12 +101,12 @@ func lookQuery(p page) *query {
 }
 
 // addOnce asks for the repository itself, for the bases that are known beforehand, and for merge groups.
-func addOnce(q *query, p page) {
-	q.add("id databaseId isArchived isDisabled mergeCommitAllowed squashMergeAllowed rebaseMergeAllowed")
-	q.add("defaultBranchRef { ...base %s }", p.asked.home())
-	addBases(q, p.bases, p.asked)
-	addAsked(q, p.asked)
-	addCommits(q, "g", "statuses", headsOf(p.groups))
+func addOnce(q *look.Query, p page) {
+	q.Add("id databaseId isArchived isDisabled mergeCommitAllowed squashMergeAllowed rebaseMergeAllowed")
+	q.Add("defaultBranchRef { ...base %s }", p.asked.Home())
+	branches.AddBases(q, p.bases, p.asked)
+	branches.AddWindowed(q, p.asked)
+	look.AddCommits(q, "g", "statuses", headsOf(p.groups))
 	addClosed(q, "m", p.merged)
 }
 
@@ -115,52 +117,52 @@ type pullAsk struct {
 }
 
 // addPulls asks for pull requests by number.
-func addPulls(q *query, some []pullAsk, own []plan.Branch) {
+func addPulls(q *look.Query, some []pullAsk, own []plan.Branch) {
 	for i, w := range some {
-		v := q.let(fmt.Sprintf("p%d", i), "Int!", w.number)
-		q.add("p%d: pullRequest(number: %s) { %s }", i, v, w.parts)
+		v := q.Let(fmt.Sprintf("p%d", i), "Int!", w.number)
+		q.Add("p%d: pullRequest(number: %s) { %s }", i, v, w.parts)
 		definePull(q, w.parts, own)
 	}
 }
 
 // definePull gives a query the fragments of a pull request; that of what it is only if that is asked for: GitHub refuses variables that
 // nothing uses, too.
-func definePull(q *query, parts string, own []plan.Branch) {
-	q.define(bareFragment, detailFragment, ownFragment, countFragment, reviewFragment)
+func definePull(q *look.Query, parts string, own []plan.Branch) {
+	q.Define(bareFragment, detailFragment, ownFragment, countFragment, reviewFragment)
 	if strings.Contains(parts, partThin) {
-		q.define(thinFragment(q, own))
+		q.Define(thinFragment(q, own))
 	}
 }
 
 // headsQuery asks for the statuses of some commits.
-func headsQuery(owner, name string, heads []plan.SHA) *query {
-	q := newQuery("heads", owner, name)
-	addCommits(q, "g", "statuses", heads)
+func headsQuery(owner, name string, heads []plan.SHA) *look.Query {
+	q := look.NewQuery("heads", owner, name)
+	look.AddCommits(q, "g", "statuses", heads)
 	return q
 }
 
 // pullsQuery asks for some pull requests.
-func pullsQuery(owner, name string, some []pullAsk, own []plan.Branch) *query {
-	q := newQuery("pulls", owner, name)
+func pullsQuery(owner, name string, some []pullAsk, own []plan.Branch) *look.Query {
+	q := look.NewQuery("pulls", owner, name)
 	addPulls(q, some, own)
 	return q
 }
 
 // moreChecksQuery asks for a further page of what was reported on a pull request's head.
-func moreChecksQuery(owner, name string, number int, after string) *query {
-	q := newQuery("checks", owner, name)
-	n, a := q.let("number", "Int!", number), q.let("after", "String!", after)
-	q.add("pullRequest(number: %s) { headRefOid statusCheckRollup { contexts(first: %d, after: %s)"+
-		" { nodes { ...check } pageInfo { hasNextPage endCursor } } } }", n, maxChecks, a)
+func moreChecksQuery(owner, name string, number int, after string) *look.Query {
+	q := look.NewQuery("checks", owner, name)
+	n, a := q.Let("number", "Int!", number), q.Let("after", "String!", after)
+	q.Add("pullRequest(number: %s) { headRefOid statusCheckRollup { contexts(first: %d, after: %s)"+
+		" { nodes { ...check } pageInfo { hasNextPage endCursor } } } }", n, look.MaxChecks, a)
 	return q
 }
 
 // moreReviewsQuery asks for a further page of reviews.
-func moreReviewsQuery(owner, name string, number int, after string) *query {
-	q := newQuery("reviews", owner, name)
-	q.define(reviewFragment)
-	n, a := q.let("number", "Int!", number), q.let("after", "String!", after)
-	q.add("pullRequest(number: %s) { headRefOid latestOpinionatedReviews(first: %d, after: %s)"+
+func moreReviewsQuery(owner, name string, number int, after string) *look.Query {
+	q := look.NewQuery("reviews", owner, name)
+	q.Define(reviewFragment)
+	n, a := q.Let("number", "Int!", number), q.Let("after", "String!", after)
+	q.Add("pullRequest(number: %s) { headRefOid latestOpinionatedReviews(first: %d, after: %s)"+
 		" { nodes { ...review } pageInfo { hasNextPage endCursor } } }", n, maxReviews, a)
 	return q
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/test/githubapi"
 )
@@ -19,7 +20,7 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 	}
 	groups := []plan.Group{{Base: "main", BaseSHA: "a", Head: "b"}, {Base: "x", BaseSHA: "c", Head: "d"}}
 	bases := []plan.Branch{"main", "release/1"}
-	for name, q := range map[string]*query{
+	for name, q := range map[string]*look.Query{
 		"first page": lookQuery(page{owner: "o", name: "r", listed: true, parts: wholePull, size: fewPulls}),
 		"with bases": lookQuery(page{owner: "o", name: "r", listed: true, parts: wholePull, size: 100, bases: many(maxKnownBases), groups: groups}),
 		"next page":  lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 50, after: "c"}),
@@ -36,8 +37,8 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 		"known heads":    pullsQuery("o", "r", wantedOf(partThin+" "+partDetail+" "+partCount, 1, 2), nil),
 		"heads":          headsQuery("o", "r", []plan.SHA{"a", "b"}),
 		"none":           lookQuery(page{owner: "o", name: "r"}),
-		"objects":        objectsQuery("o", "r", many(maxAliases), objectType),
-		"texts":          objectsQuery("o", "r", many(3), objectText),
+		"objects":        look.ObjectsQuery("o", "r", many(look.MaxAliases), look.ObjectType),
+		"texts":          look.ObjectsQuery("o", "r", many(3), look.ObjectText),
 		"further checks": moreChecksQuery("o", "r", 1, "c"),
 		"more reviews":   moreReviewsQuery("o", "r", 1, "c"),
 		"closed":         closedQuery("o", "r", []int{1, 2}),
@@ -45,8 +46,8 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 		"more":           forgottenQuery("o", "r", "c"),
 		"earlier":        earlierQuery("o", "r", []int{1, 2}),
 	} {
-		if err := githubapi.ValidateQuery(q.operation().Text); err != nil {
-			t.Errorf("%s: %v\n%s", name, err, q.operation().Text)
+		if err := githubapi.ValidateQuery(q.Operation().Text); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, q.Operation().Text)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/forge/look"
 )
 
 // What people read of this package stands in testdata/words.golden.
@@ -20,7 +20,7 @@ func TestWordsGolden(t *testing.T) {
 		fmt.Fprintln(&b, word)
 	}
 	for _, what := range []string{whatPull, whatReports, whatFork, whatFiles, whatPaths, whatText, whatGroup} {
-		fmt.Fprintln(&b, notRead(what, &client.Error{Kind: client.Gone}))
+		fmt.Fprintln(&b, look.NotRead(what, &client.Error{Kind: client.Gone}))
 	}
 	want, err := os.ReadFile("testdata/words.golden")
 	if err != nil {

@@ -8,7 +8,9 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/sluicegate/sluice/forge/branches"
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -27,7 +29,7 @@ func (f *Forge) SetStatus(ctx context.Context, repo plan.Repo, sha plan.SHA, s p
 		body["target_url"] = s.Target
 	}
 	var set struct{ State, Context string }
-	code, err := f.Installation(repo.Installation).Send(ctx, http.MethodPost, pathOf(repo)+"/statuses/"+client.EscapePath(string(sha)), body, &set)
+	code, err := f.Installation(repo.Installation).Send(ctx, http.MethodPost, look.PathOf(repo)+"/statuses/"+client.EscapePath(string(sha)), body, &set)
 	if err == nil && (code != http.StatusCreated || set.State != string(s.State) || !plan.Context(set.Context).Is(s.Context)) {
 		err = client.Empty() // what GitHub does not show us is not taken for done: a debt would be forgotten
 	}
@@ -48,9 +50,9 @@ func (f *Forge) Merge(ctx context.Context, repo plan.Repo, m plan.Merge) (plan.S
 		SHA    plan.SHA
 	}
 	body := map[string]string{"sha": string(m.SHA), "merge_method": string(m.Method)}
-	_, err := c.Send(ctx, http.MethodPut, fmt.Sprintf("%s/pulls/%d/merge", pathOf(repo), m.Pull), body, &done)
+	_, err := c.Send(ctx, http.MethodPut, fmt.Sprintf("%s/pulls/%d/merge", look.PathOf(repo), m.Pull), body, &done)
 	if err == nil && done.Merged && done.SHA != "" {
-		keptMade.put(f.memory.of(repo), done.SHA, "")
+		branches.KeptMade.Put(f.memory.Of(repo), done.SHA, "")
 		return done.SHA, nil
 	}
 	if err == nil { // GitHub did not say no, so it may be done: an answer that was cut off looks like this
@@ -62,12 +64,12 @@ func (f *Forge) Merge(ctx context.Context, repo plan.Repo, m plan.Merge) (plan.S
 			return "", client.Wrap(ctx, op, where)
 		}
 		if sha != "" {
-			keptMade.put(f.memory.of(repo), sha, "") // by us, or by somebody who was quicker while it might be
+			branches.KeptMade.Put(f.memory.Of(repo), sha, "") // by us, or by somebody who was quicker while it might be
 			return sha, client.Wrap(ctx, op, &client.Error{Kind: client.AlreadyMerged, Reason: wordMerged, Err: err})
 		}
 	}
 	if client.Outdated(err) {
-		keptStrict.put(f.memory.of(repo), m.Base, f.now().Add(strictKept))
+		branches.KeptStrict.Put(f.memory.Of(repo), m.Base, f.now().Add(branches.StrictKept))
 	}
 	return "", client.Wrap(ctx, op, err)
 }
@@ -87,7 +89,7 @@ func merged(ctx context.Context, c *client.Installation, repo plan.Repo, m plan.
 		Base   struct{ Ref plan.Branch }
 		Commit plan.SHA `json:"merge_commit_sha"`
 	}
-	err := c.Get(ctx, fmt.Sprintf("%s/pulls/%d", pathOf(repo), m.Pull), &p)
+	err := c.Get(ctx, fmt.Sprintf("%s/pulls/%d", look.PathOf(repo), m.Pull), &p)
 	if err != nil || !p.Merged || p.Head.SHA == "" || p.Base.Ref == "" {
 		return "", nil //nolint:nilerr // GitHub does not say
 	}
@@ -101,7 +103,7 @@ func merged(ctx context.Context, c *client.Installation, repo plan.Repo, m plan.
 // moved, is up to date, or conflicts is Refused.
 func (f *Forge) Update(ctx context.Context, repo plan.Repo, u plan.Update) error {
 	body := map[string]string{"expected_head_sha": string(u.SHA)}
-	_, err := f.Installation(repo.Installation).Send(ctx, http.MethodPut, fmt.Sprintf("%s/pulls/%d/update-branch", pathOf(repo), u.Pull), body, new(struct{}))
+	_, err := f.Installation(repo.Installation).Send(ctx, http.MethodPut, fmt.Sprintf("%s/pulls/%d/update-branch", look.PathOf(repo), u.Pull), body, new(struct{}))
 	return client.Wrap(ctx, fmt.Sprintf("update %s#%d", repo, u.Pull), err)
 }
 
@@ -122,7 +124,7 @@ func (f *Forge) DeleteBranch(ctx context.Context, repo plan.Repo, b plan.Branch,
 	if err != nil {
 		return client.Wrap(ctx, op, err)
 	}
-	_, err = c.Send(ctx, http.MethodDelete, pathOf(repo)+"/git/refs/heads/"+client.EscapePath(string(b)), nil, nil)
+	_, err = c.Send(ctx, http.MethodDelete, look.PathOf(repo)+"/git/refs/heads/"+client.EscapePath(string(b)), nil, nil)
 	if err != nil && !client.Absent(err) {
 		return client.Wrap(ctx, op, err)
 	}
@@ -136,7 +138,7 @@ func deletable(ctx context.Context, c *client.Installation, repo plan.Repo, b pl
 		Commit    struct{ SHA string }
 		Protected *bool
 	}
-	if err := c.Get(ctx, pathOf(repo)+"/branches/"+client.EscapePath(string(b)), &now); err != nil {
+	if err := c.Get(ctx, look.PathOf(repo)+"/branches/"+client.EscapePath(string(b)), &now); err != nil {
 		return err
 	}
 	switch {
@@ -151,7 +153,7 @@ func deletable(ctx context.Context, c *client.Installation, repo plan.Repo, b pl
 // baseOfNone gives an error if open pull requests are to be merged into the branch: it must not be deleted.
 func baseOfNone(ctx context.Context, c *client.Installation, repo plan.Repo, b plan.Branch) error {
 	var open []struct{ Number int }
-	u := pathOf(repo) + "/pulls?state=open&per_page=1&base=" + url.QueryEscape(string(b))
+	u := look.PathOf(repo) + "/pulls?state=open&per_page=1&base=" + url.QueryEscape(string(b))
 	if err := c.Get(ctx, u, &open); err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/branches"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -84,7 +84,7 @@ func (w *world) MoveBranches(ctx context.Context, r plan.Repo, moves []plan.Move
 
 // MoveEach moves each for itself.
 func (w *world) MoveEach(ctx context.Context, r plan.Repo, moves []plan.Move) (each []error, err error) {
-	if len(moves) > forge.MovesApart {
+	if len(moves) > branches.MovesApart {
 		return nil, fmt.Errorf("%d at once", len(moves))
 	}
 	err = w.move(ctx, call{op: "move", repo: r, moves: moves, apart: true, detail: fmt.Sprint(len(moves), " apart")}, func(h *hub) error {

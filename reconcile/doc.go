@@ -82,7 +82,7 @@
 //     the service is told to stop in between.
 //   - The same of windowed branches: the success that lets one move ends with the move or with pending. Where a branch was seen is
 //     durable before anything is decided on it, else nothing is moved: a branch that is deleted is put back there.
-//   - Moves go in one request, all or none. If GitHub refuses it the same branches go once more, each for itself, [forge.MovesApart] in a
+//   - Moves go in one request, all or none. If GitHub refuses it the same branches go once more, each for itself, [branches.MovesApart] in a
 //     request, [apartMost] such requests at most: so one that is refused keeps no other. Where all of a request are refused the others are
 //     left, and go first in the next look, together: what was refused before goes after what was not. Looks that moved nothing of
 //     that kind come further apart, so that a rule against a whole fleet costs a few requests a minute. Nobody reads GitHub's

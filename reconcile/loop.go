@@ -34,7 +34,7 @@ type Forge interface {
 	// MoveBranches moves all of them in one request, each only if it still stands at its old value, or none of them: then the error is
 	// Refused.
 	MoveBranches(ctx context.Context, repo plan.Repo, moves []plan.Move) error
-	// MoveEach moves at most forge.MovesApart of them in one request, each for itself, and gives an error for each: nil is moved, Refused is
+	// MoveEach moves at most branches.MovesApart of them in one request, each for itself, and gives an error for each: nil is moved, Refused is
 	// not, and of anything else nothing is known. An error beside that is one of all of them.
 	MoveEach(ctx context.Context, repo plan.Repo, moves []plan.Move) ([]error, error)
 	// Budgets is what is left of GitHub's budgets of an installation.

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/sluicegate/sluice/budget"
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/forge/branches"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
@@ -86,7 +86,7 @@ func groups(moves []plan.Move, refused map[plan.Branch]bool) (all [4][][]plan.Mo
 		sorts[i] = append(sorts[i], m)
 	}
 	for i, some := range sorts {
-		most := [...]int{math.MaxInt, movesLocked, math.MaxInt, forge.MovesApart}[i]
+		most := [...]int{math.MaxInt, movesLocked, math.MaxInt, branches.MovesApart}[i]
 		all[i] = slices.Collect(slices.Chunk(some, most))
 	}
 	return all
@@ -122,7 +122,7 @@ func (v *moving) moveEach(ctx context.Context, left []plan.Move) (hopeless bool,
 			v.log.Warn("branches are left to the next reconciliation: too many moves refused", "branches", len(left), "requests", apartMost)
 			break
 		}
-		ten := left[:min(len(left), forge.MovesApart)]
+		ten := left[:min(len(left), branches.MovesApart)]
 		left = left[len(ten):]
 		hopeless, err = v.moveTen(ctx, v.living(ctx, ten))
 	}
@@ -191,7 +191,7 @@ func (v *moving) abandon(ctx context.Context, moves []plan.Move, err error) erro
 // spread orders moves so that any ten that follow each other come from the whole list: clusters that one rule keeps from us mostly stand together,
 // and ten of those would show nothing of the others.
 func spread(moves []plan.Move) []plan.Move {
-	apart := (len(moves) + forge.MovesApart - 1) / forge.MovesApart
+	apart := (len(moves) + branches.MovesApart - 1) / branches.MovesApart
 	order := make([]plan.Move, 0, len(moves))
 	for first := range apart {
 		for i := first; i < len(moves); i += apart {
