@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/sluicegate/sluice/config"
@@ -55,7 +54,6 @@ type Forge struct {
 	memory    *look.Memory
 	listsMost int        // bytes of a look's lists of files
 	verifying sync.Mutex // a rules file that somebody proposes
-	turn      atomic.Int64
 }
 
 // New makes a Forge. It sends nothing.

@@ -103,7 +103,7 @@ type observation struct {
 	full      map[int]*rawPull         // details that came with the first page
 	there     map[plan.Branch]*pathSet // what is known of the paths at bases' tips
 	named     client.Answers           // what was asked for by alias, from the first page
-	asked     branches.Ask          // of windowed branches, with the first page
+	asked     branches.Ask             // of windowed branches, with the first page
 	pulls     []*rawPull
 	raws      map[int]*rawPull
 	heads     map[plan.SHA]*look.RawCommitStatus // what was reported on heads that were asked for by name; nil: not there

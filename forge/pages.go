@@ -70,8 +70,8 @@ type page struct {
 	own         []plan.Branch
 	bases       []string
 	groups      []plan.Group
-	merged      []int           // what became of them is asked with the first page
-	forgotten   bool            // the latest that are not open are listed, too
+	merged      []int        // what became of them is asked with the first page
+	forgotten   bool         // the latest that are not open are listed, too
 	asked       branches.Ask // of windowed branches, with the first page
 	form        form
 }

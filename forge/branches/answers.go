@@ -2,6 +2,7 @@ package branches
 
 import "github.com/sluicegate/sluice/forge/look"
 
+// RawBase is a branch as a query shows it.
 type RawBase struct {
 	Name          string
 	RefUpdateRule *struct {

@@ -21,7 +21,7 @@ const (
 	maxRulesRead = 100
 	// maxRulePages is how many pages of rules are read of a base.
 	maxRulePages = 5
-	// strictKept is how long a base counts as strict after GitHub last showed it: classic protection does not show an App whether heads must
+	// StrictKept is how long a base counts as strict after GitHub last showed it: classic protection does not show an App whether heads must
 	// be up to date, but GitHub calls a head BEHIND, though not while a required check is pending, as our own mostly is; and it refuses to merge
 	// one. A base that is strict no more costs updates that were not needed until then; one that is forgotten too early costs a refused merge.
 	StrictKept = 24 * time.Hour

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 )
 
+// Connection is a page of a list.
 type Connection[T any] struct {
 	TotalCount int
 	Nodes      []T
@@ -17,11 +18,13 @@ type pageInfo struct {
 	EndCursor   string
 }
 
+// Actor is an account.
 type Actor struct {
 	Typename string `json:"__typename"`
 	Login    string
 }
 
+// RawStatus is the statuses of a commit.
 type RawStatus struct{ Contexts []RawContext }
 
 // RawContext is a commit status or a check run; Typename tells which.
@@ -47,6 +50,7 @@ type RawContext struct {
 	}
 }
 
+// RawObject is an object of git.
 type RawObject struct {
 	Typename    string `json:"__typename"`
 	Oid         string
@@ -56,6 +60,7 @@ type RawObject struct {
 	Text        *string
 }
 
+// RawCommitStatus is a commit with its statuses.
 type RawCommitStatus struct {
 	Oid    string
 	Status *RawStatus

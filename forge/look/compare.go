@@ -22,6 +22,7 @@ type Comparison struct {
 	Files     []RestChange         // on the first page, the first 300
 }
 
+// RestCommit is a commit of a comparison or a list.
 type RestCommit struct {
 	SHA     string
 	Parents []struct{ SHA string }
@@ -32,6 +33,7 @@ type RestCommit struct {
 	}
 }
 
+// RestChange is a file that a comparison or a list names.
 type RestChange struct {
 	Filename string
 	Status   string

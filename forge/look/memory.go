@@ -99,6 +99,7 @@ type remembered struct {
 	repo repoKey
 }
 
+// Of is what is remembered of a repository.
 func (m *Memory) Of(repo plan.Repo) remembered { return remembered{m, repoKey{repo.Owner, repo.Name}} }
 
 // OfAll is what is remembered of no repository alone.

@@ -23,7 +23,7 @@ import (
 // No error is remembered as an answer. What is remembered of a part is how often it failed and until when it is left alone.
 
 const (
-	// partFirst is how long a part is left alone after its first failure; it doubles up to partMost.
+	// PartFirst is how long a part is left alone after its first failure; it doubles up to partMost.
 	PartFirst = 5 * time.Second
 	partMost  = 10 * time.Minute
 	// partPatience is from how many failures in a row a part that is not refused counts as more than a moment's fault.
@@ -40,9 +40,8 @@ const (
 // PartKind is what a part is.
 type PartKind string
 
-const (
-	PartCommit PartKind = "commit" // what was reported on it
-)
+// PartCommit is what was reported on a commit, by its name.
+const PartCommit PartKind = "commit"
 
 // PartKey names a part.
 type PartKey struct {

@@ -106,11 +106,13 @@ func ObjectsQuery(owner, name string, expressions []string, content objectConten
 // objectContent is what is asked of an object.
 type objectContent string
 
+// What is asked of an object: of what type it is, or its text too.
 const (
 	ObjectType objectContent = "__typename"
 	ObjectText objectContent = "...text"
 )
 
+// What one query may hold.
 const (
 	MaxAliases = 300 // objects asked for by name in one query
 	MaxChecks  = 100 // statuses and check runs of a page
