@@ -35,7 +35,7 @@ func (l *observation) addFiles(ctx context.Context, s *plan.Snapshot) error {
 		if p.Complete || raw.ChangedFiles > maxListed || raw.Files.dropped() {
 			continue // fail closed: what GitHub does not list, or has no room, is not known
 		}
-		if !p.Unread.Is() && !l.keptList(ctx, p, raw) {
+		if !p.Unread.Is() && !l.keptList(p, raw) {
 			read = append(read, i)
 		}
 	}
@@ -98,41 +98,19 @@ type fileList struct {
 	long  bool
 }
 
-// tooLong remembers that a pull request's list is longer than lists may be: it stays incomplete.
-func (l *observation) tooLong(p *plan.Pull) bool {
-	if p.MergeBase != "" {
-		keptLists.Put(l.Memory, listKey{p.MergeBase, p.Head}, fileList{long: true})
-	}
-	return true
-}
-
-// keptList reports whether a list from memory, or one that was kept, fits what the page says, and uses it.
-func (l *observation) keptList(ctx context.Context, p *plan.Pull, raw *rawPull) bool {
+// keptList reports whether a list from memory fits what the page says, and uses it.
+func (l *observation) keptList(p *plan.Pull, raw *rawPull) bool {
 	if p.MergeBase == "" {
 		return false
 	}
-	key := listKey{p.MergeBase, p.Head}
-	kept, ok := keptLists.Get(l.Memory, key)
+	kept, ok := keptLists.Get(l.Memory, listKey{p.MergeBase, p.Head})
 	if kept.long {
 		return true
 	}
-	files := kept.files
-	if !ok && l.f.lists != nil {
-		var err error
-		files, ok, err = l.f.lists.List(ctx, l.Repo, p.MergeBase, p.Head)
-		if err != nil {
-			l.Log.Warn("cannot read old names of renamed files", "pull", p.Number, "error", err)
-			return false
-		}
-	}
-	if ok && listBytes(files) > maxListBytes { // kept before lists had a bound
-		return l.tooLong(p)
-	}
-	if !ok || !fits(files, p.Files, raw.ChangedFiles) {
+	if !ok || !fits(kept.files, p.Files, raw.ChangedFiles) {
 		return false
 	}
-	keptLists.Put(l.Memory, key, fileList{files: files})
-	p.Files, p.Complete = slices.Clone(files), true
+	p.Files, p.Complete = slices.Clone(kept.files), true
 	l.hasWholeList(p)
 	return true
 }
@@ -173,8 +151,10 @@ func (l *observation) readList(ctx context.Context, p *plan.Pull, raw *rawPull) 
 		switch {
 		case !ok:
 			return nil // fail closed: of another head, or of a kind that is not known
-		case bytes > maxListBytes:
-			l.tooLong(p)
+		case bytes > maxListBytes: // it stays incomplete
+			if p.MergeBase != "" {
+				keptLists.Put(l.Memory, listKey{p.MergeBase, p.Head}, fileList{long: true})
+			}
 			return nil
 		}
 	}
@@ -185,21 +165,9 @@ func (l *observation) readList(ctx context.Context, p *plan.Pull, raw *rawPull) 
 		return nil // fail closed: the pull request stays incomplete
 	}
 	p.Files, p.Complete = list, true
-	l.keepList(ctx, p)
+	if p.MergeBase != "" {
+		keptLists.Put(l.Memory, listKey{p.MergeBase, p.Head}, fileList{files: slices.Clone(p.Files)})
+	}
 	l.hasWholeList(p)
 	return nil
-}
-
-// keepList remembers a whole list. That it could not be kept costs a request after the next start, no more.
-func (l *observation) keepList(ctx context.Context, p *plan.Pull) {
-	if p.MergeBase == "" {
-		return
-	}
-	keptLists.Put(l.Memory, listKey{p.MergeBase, p.Head}, fileList{files: slices.Clone(p.Files)})
-	if l.f.lists == nil {
-		return
-	}
-	if err := l.f.lists.KeepList(ctx, l.Repo, p.MergeBase, p.Head, p.Files); err != nil {
-		l.Log.Warn("cannot store old names of renamed files", "pull", p.Number, "error", err)
-	}
 }

@@ -1,12 +1,10 @@
 package forge
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,26 +44,6 @@ func withFiles(p obj, pairs ...string) obj {
 	return p
 }
 
-// kept is a FileLists in memory.
-type kept struct {
-	mu sync.Mutex
-	m  map[string][]plan.File
-}
-
-func (k *kept) List(_ context.Context, r plan.Repo, base, head plan.SHA) ([]plan.File, bool, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	files, ok := k.m[fmt.Sprint(r.ID, base, head)]
-	return files, ok, nil
-}
-
-func (k *kept) KeepList(_ context.Context, r plan.Repo, base, head plan.SHA, files []plan.File) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.m[fmt.Sprint(r.ID, base, head)] = files
-	return nil
-}
-
 func TestRenamesCostOneRequestOnce(t *testing.T) {
 	one := withFiles(pullPart(1), "rw/x", "RENAMED", "b", "COPIED", "c", "DELETED", "d", "CHANGED")
 	two := withFiles(pullPart(2), "rt/x", "RENAMED")
@@ -81,8 +59,7 @@ func TestRenamesCostOneRequestOnce(t *testing.T) {
 		}
 		return sayRepo(repoPart(one, two, pullPart(3)))(r, body)
 	}
-	store := &kept{m: map[string][]plan.File{}}
-	f := hub.forge(func(o *Options) { o.Lists = store })
+	f := hub.forge(nil)
 	want := []plan.File{
 		{Path: "rw/x", Old: "rt/x", Kind: plan.Renamed}, {Path: "b", Old: "a", Kind: plan.Copied},
 		{Path: "c", Kind: plan.Deleted}, {Path: "d", Kind: plan.Modified},
@@ -104,13 +81,6 @@ func TestRenamesCostOneRequestOnce(t *testing.T) {
 	}
 	if d := cmp.Diff([]string{"look"}, hub.took()); d != "" {
 		t.Error("the second look:", d)
-	}
-	s = observe(t, hub.forge(func(o *Options) { o.Lists = store }), Ask{}) // after a restart
-	if d := cmp.Diff(want, s.Pulls[0].Files); d != "" || !s.Pulls[0].Complete {
-		t.Error(d)
-	}
-	if d := cmp.Diff(first[2:], hub.took()); d != "" {
-		t.Error("after a restart:", d)
 	}
 }
 

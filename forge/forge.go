@@ -1,7 +1,6 @@
 package forge
 
 import (
-	"context"
 	"log/slog"
 	"sync"
 	"time"
@@ -10,7 +9,6 @@ import (
 	"github.com/sluicegate/sluice/forge/branches"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/forge/look"
-	"github.com/sluicegate/sluice/plan"
 )
 
 // detailsTTL is the age at which details are read again, where that costs next to nothing, when no resync interval is given.
@@ -28,15 +26,6 @@ type Options struct {
 
 	Resync time.Duration // rules of bases are remembered for twelve of these unless asked for anew; 0: an hour
 	Memory int           // bytes that are remembered of all repositories together; 0: 200 MiB
-	Lists  FileLists     // nil: old names of renames are remembered in memory only
-}
-
-// FileLists remembers the whole file list of a pull request, with the old names of renames, beyond the life of a process.
-type FileLists interface {
-	// List gives the list that was kept for the diff from merge base to head; false if there is none.
-	List(ctx context.Context, repo plan.Repo, base, head plan.SHA) ([]plan.File, bool, error)
-	// KeepList keeps a complete list.
-	KeepList(ctx context.Context, repo plan.Repo, base, head plan.SHA, files []plan.File) error
 }
 
 // Forge speaks to one GitHub as one App. It is safe for concurrent use.
@@ -47,7 +36,6 @@ type Forge struct {
 	app      int64
 	rulesTTL time.Duration
 	resync   time.Duration
-	lists    FileLists
 	log      *slog.Logger
 	now      func() time.Time
 
@@ -63,7 +51,7 @@ func New(o Options) (*Forge, error) {
 		return nil, err
 	}
 	f := &Forge{
-		App: app, app: o.AppID, rulesTTL: rulesResyncs * o.Resync, resync: o.Resync, lists: o.Lists, log: o.Log, now: o.Now,
+		App: app, app: o.AppID, rulesTTL: rulesResyncs * o.Resync, resync: o.Resync, log: o.Log, now: o.Now,
 		memory: look.NewMemory(o.Memory), listsMost: maxListsBytes,
 	}
 	if f.rulesTTL <= 0 {

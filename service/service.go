@@ -64,7 +64,6 @@ var (
 	_ reconcile.Forge = observing{}
 	_ reconcile.Store = forgetting{}
 	_ webhook.Noter   = (*store.Store)(nil)
-	_ forge.FileLists = (*store.Store)(nil)
 )
 
 // New takes the ports and the database, in that order: whatever is wrong with them is known before anything is done.
@@ -91,7 +90,7 @@ func New(ctx context.Context, s Settings, log *slog.Logger) (_ *Service, err err
 		return nil, err
 	}
 	v.metrics = metrics.New(s.Version, v.state)
-	github := s.Forge(v.store, log)
+	github := s.Forge(log)
 	github.Requested, github.Dial, github.Connections = v.metrics.Request, v.dial, part(forgePart)
 	if v.forge, err = forge.New(github); err != nil {
 		return nil, err

@@ -123,11 +123,11 @@ func (s Settings) pageHosts() []string {
 }
 
 // Forge is what package forge needs of the settings.
-func (s Settings) Forge(lists forge.FileLists, log *slog.Logger) forge.Options {
+func (s Settings) Forge(log *slog.Logger) forge.Options {
 	return forge.Options{
 		Options: client.Options{
 			URL: s.GitHubURL, GraphQLURL: s.GraphQLURL, AppID: s.AppID, PrivateKey: s.PrivateKey, Pace: s.Pace, Log: log,
 		},
-		Resync: s.Resync, Memory: s.Memory, Lists: lists,
+		Resync: s.Resync, Memory: s.Memory,
 	}
 }

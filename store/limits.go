@@ -19,10 +19,6 @@ const (
 	// LiveMergeAge is how long a merge of live paths alone is recalled: no opening counts it, but for a moment GitHub may
 	// still list its pull request as open.
 	LiveMergeAge = time.Hour
-	// ListsKept is how many lists of one repository are kept.
-	ListsKept = 2000
-	// ListBytes is the longest list that is kept: GitHub's 3,000 files with long names. A longer one is read again.
-	ListBytes = 4 << 20
 	// ActAge and ActsKept bound the history of one repository; the stricter counts.
 	ActAge = 400 * 24 * time.Hour
 	// ActsKept is how many actions of one repository are kept.

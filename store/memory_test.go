@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -112,42 +111,6 @@ func TestGroups(t *testing.T) {
 		{Subject: plan.Subject{Base: "main"}, SHA: "g2"}, {Subject: plan.Subject{Base: "main"}, SHA: "g1", Merged: true},
 	})
 	same(t, "six hours on", waiting(noon.Add(7*time.Hour)), []plan.SHA(nil))
-}
-
-func TestLists(t *testing.T) {
-	s := fresh(t)
-	know(t, s, acme)
-	files := []plan.File{{Path: "apps/b \"x\"\n.yaml", Old: "apps/ä.yaml", Kind: plan.Renamed}}
-	ok(t, s.KeepList(t.Context(), acme, "b", "h", files))
-	get := func(base, head plan.SHA) []plan.File {
-		t.Helper()
-		got, found, err := s.List(t.Context(), acme, base, head)
-		ok(t, err)
-		same(t, "found", found, got != nil)
-		return got
-	}
-	same(t, "the list", get("b", "h"), files)
-	same(t, "another merge base", get("c", "h"), []plan.File(nil))
-	ok(t, s.KeepList(t.Context(), acme, "", "h", files))
-	same(t, "an unknown merge base", get("", "h"), []plan.File(nil))
-	ok(t, s.KeepList(t.Context(), acme, "b", "odd", []plan.File{{Path: "\xff"}}))
-	same(t, "a name that JSON would change", get("b", "odd"), []plan.File(nil))
-	ok(t, s.KeepList(t.Context(), acme, "b", "huge", []plan.File{{Path: strings.Repeat("x", store.ListBytes)}}))
-	same(t, "a list without bounds", get("b", "huge"), []plan.File(nil))
-	const at = 50 // at once, so that they share their syncs
-	for i := 0; i < store.ListsKept; i += at {
-		var wg sync.WaitGroup
-		for j := range at {
-			wg.Go(func() {
-				if err := s.KeepList(t.Context(), acme, "b", plan.SHA(fmt.Sprint(i+j)), files); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-	}
-	same(t, "the oldest of too many", get("b", "h"), []plan.File(nil))
-	same(t, "the oldest that is kept", get("b", "0"), files)
 }
 
 func TestPages(t *testing.T) {

@@ -45,8 +45,8 @@ func rowsOf(t *testing.T, db *sql.DB) map[string][]string {
 	for table, columns := range map[string]string{
 		"repositories": "id, github_id, owner, name, installation, forgotten, due, noted, looked", "plans": "repo, body",
 		"deliveries": "guid, repo, event, action, sender, at", "merge_groups": "repo, head, base, base_sha, at",
-		"lists": "repo, merge_base, head, files, seq", "refusals": "repo, pull, head, tip, at, count, reason",
-		"repairs": "repo, sha, context, login, at", "heads": "repo, sha, first, last",
+		"refusals": "repo, pull, head, tip, at, count, reason",
+		"repairs":  "repo, sha, context, login, at", "heads": "repo, sha, first, last",
 		"merges": "repo, pull, base, sha, at, releases, windowed", "acts": "id, repo, at, verb, pull, sha, reason, outcome",
 	} {
 		query := "SELECT json_array(" + columns + ") AS row FROM " + table + " ORDER BY row"
@@ -81,7 +81,6 @@ func TestMigrations(t *testing.T) {
 	    INSERT INTO plans VALUES (1, '{"at":"2026-11-23T12:00:00Z","verdicts":[{"Reason":"held by nights"}],"planned":null,"warnings":null,"wake":"0001-01-01T00:00:00Z","look":"0001-01-01T00:00:00Z"}');
 	    INSERT INTO deliveries VALUES ('g', 1, 'push', '', 'alice', 1795435200000000);
 	    INSERT INTO merge_groups VALUES (1, 'h', 'main', 'b', 1795435200000000);
-	    INSERT INTO lists VALUES (1, 'b', 'h', '[{"Path":"a"}]', 1);
 	    INSERT INTO refusals VALUES (1, 3, 'h', 't', 1795435200000000, 2, 'no');
 	    INSERT INTO repairs VALUES (1, 'h', 'sluice/main', 'mallory', 1795435200000000);
 	    INSERT INTO heads VALUES (1, 'h', 1795435200000000, 1795435200000000);

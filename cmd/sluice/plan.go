@@ -66,7 +66,7 @@ func planFor(ctx context.Context, s service.Settings, name string, when moment, 
 	if !ok || owner == "" || repo == "" || strings.Contains(repo, "/") {
 		return report.Plan{}, fmt.Errorf("%q: want OWNER/REPO", name)
 	}
-	f, err := forge.New(s.Forge(nil, slog.New(slog.DiscardHandler)))
+	f, err := forge.New(s.Forge(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		return report.Plan{}, err
 	}

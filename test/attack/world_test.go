@@ -202,7 +202,7 @@ func (w *world) boot() {
 	log := slog.New(slog.NewTextHandler(logger{w}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	f, err := forge.New(forge.Options{
 		Options: client.Options{URL: "http://github.invalid/api/v3", AppID: app, PrivateKey: secretKey, Pace: 900, Transport: s, Log: log},
-		Resync:  resync, Lists: s.store,
+		Resync:  resync,
 	})
 	w.must(err)
 	loop := reconcile.New(reconcile.Options{

@@ -197,7 +197,6 @@ func (w *world) serve(database string) (end func()) {
 	log := slog.New(slog.NewTextHandler(logger{w}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	w.forge, err = forge.New(forge.Options{
 		Options: client.Options{URL: "http://github.invalid/api/v3", AppID: app, PrivateKey: key, Pace: w.limits.REST, Transport: w, Log: log},
-		Lists:   kept,
 	})
 	w.must(err)
 	loop := reconcile.New(reconcile.Options{
