@@ -58,28 +58,3 @@ func TestOldServers(t *testing.T) {
 		})
 	}
 }
-
-// TestWithoutMergeState: mergeStateStatus is asked for where the server has it, and done without where it has not.
-func TestWithoutMergeState(t *testing.T) {
-	for name, answer := range undefined("PullRequest", "mergeStateStatus") {
-		t.Run(name, func(t *testing.T) {
-			hub := &fake{t: t}
-			hub.say = func(r *http.Request, body string) answerOf {
-				if strings.Contains(body, "mergeStateStatus") {
-					return answer
-				}
-				return sayRepo(repoPart(pullPart(1)))(r, body)
-			}
-			f := hub.forge(nil)
-			for i, want := range []int{2, 1} {
-				if s := observe(t, f, Ask{}); len(s.Pulls) != 1 || s.Pulls[0].Unread.Is() {
-					t.Errorf("%+v", s.Pulls)
-				}
-				looks := slices.DeleteFunc(hub.took(), func(s string) bool { return s != "look" })
-				if len(looks) != want || len(f.Lacks()) != 0 {
-					t.Errorf("look %d: %d queries, %q", i, len(looks), f.Lacks())
-				}
-			}
-		})
-	}
-}

@@ -76,17 +76,13 @@ func (c *Installation) Ask(ctx context.Context, q Query) (Reply, error) {
 
 // AskParts is Ask for a query about many parts: errors about single ones leave holes.
 func (c *Installation) AskParts(ctx context.Context, q Query) (Reply, error) {
-	for range optional {
-		r, err := c.askOnce(ctx, q)
-		if !c.schema.learn(q.Name, err) {
-			return r, err
-		}
-	}
-	return c.askOnce(ctx, q)
+	r, err := c.ask(ctx, q)
+	c.schema.learn(q.Name, err)
+	return r, err
 }
 
-func (c *Installation) askOnce(ctx context.Context, q Query) (Reply, error) {
-	body, err := json.Marshal(map[string]any{"query": c.schema.fit(q.Text), "variables": q.Vars})
+func (c *Installation) ask(ctx context.Context, q Query) (Reply, error) {
+	body, err := json.Marshal(map[string]any{"query": q.Text, "variables": q.Vars})
 	if err != nil {
 		return Reply{}, fmt.Errorf("query %s: %w", q.Name, err)
 	}

@@ -13,17 +13,12 @@ import (
 // oldestServer is the oldest Enterprise Server that is supported: GitHub's own oldest. Its schema has every field and mutation that is used.
 const oldestServer = "3.16"
 
-// optional are fields that are done without where the schema lacks them. Of mergeStateStatus only BEHIND is looked at, and GitHub's
-// refusal of a merge tells the same.
-var optional = []string{"mergeStateStatus"}
-
 // schema is what the schema of a GitHub was seen to lack.
 type schema struct {
 	log *slog.Logger
 
 	mu    sync.Mutex
 	lacks map[string]string // by the operation that asked for it, as TYPE.FIELD
-	drops []string          // of optional
 }
 
 // Lacks names what GitHub's schema was last seen to lack of what is needed, each as a line for people; none: nothing.
@@ -38,42 +33,18 @@ func (f *App) Lacks() []string {
 	return slices.Compact(out)
 }
 
-// fit is an operation without the optional fields that the schema lacks.
-func (s *schema) fit(text string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, field := range s.drops {
-		text = strings.ReplaceAll(text, " "+field+" ", " ")
-	}
-	return text
-}
-
-// learn remembers what an operation's end says of the schema, and reports whether the operation can do without what it lacks: then it is
-// asked again.
-func (s *schema) learn(operation string, err error) (again bool) {
+// learn remembers what an operation's end says of the schema.
+func (s *schema) learn(operation string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var lack noField
-	if !errors.As(err, &lack) {
-		if err == nil {
-			delete(s.lacks, operation)
-		}
-		return false
+	switch errors.As(err, &lack); {
+	case err == nil:
+		delete(s.lacks, operation)
+	case lack != "" && s.lacks[operation] != string(lack):
+		s.lacks[operation] = string(lack)
+		s.log.Error(sayLacks(string(lack)), "operation", operation)
 	}
-	name := string(lack)
-	field := name[strings.LastIndexByte(name, '.')+1:]
-	if slices.Contains(optional, field) {
-		if !slices.Contains(s.drops, field) {
-			s.drops = append(s.drops, field)
-			s.log.Info("GitHub's schema lacks a field that sluice can do without", "field", name)
-		}
-		return true
-	}
-	if s.lacks[operation] != name {
-		s.lacks[operation] = name
-		s.log.Error(sayLacks(name), "operation", operation)
-	}
-	return false
 }
 
 // noField is below an Error of an operation that GitHub's schema does not fit: TYPE.FIELD, or whatever of that is known.
