@@ -45,7 +45,7 @@ func tipPart(name string, n int, contexts ...any) obj {
 	if contexts != nil {
 		status = obj{"contexts": contexts}
 	}
-	return obj{"name": name, "refUpdateRule": nil, "target": obj{"oid": sha(n), "status": status}}
+	return obj{"name": name, "refUpdateRule": nil, "target": obj{"__typename": "Commit", "oid": sha(n), "status": status}}
 }
 
 // branchesHub is a fake that shows one source and its branches, and whatever else is asked by alias.

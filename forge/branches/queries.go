@@ -15,22 +15,22 @@ import (
 // costs is the line of a source (its page and one list of parents for each commit: 1 point, or a fifth where it is known) and the checks of a commit (its
 // own, the pull requests that became it, and those of each of their heads: 5 for a hundred commits).
 const (
-	maxTips     = 1000 // windowed branches in one query
-	maxSources  = 20   // lines in one query
-	linePage    = 100  // commits of a page of history; GitHub's own bound
-	lineAhead   = 20   // those of a line that is known already
-	recentPage  = 20   // newest commits whose checks come with the line: those of a push; by as many promoter tells that CI is silent
-	maxChecked  = 250  // commits whose checks are asked for in one query, beside the newest
-	maxBecame   = 3    // pull requests that became one commit
-	maxCarriers = 50   // branches that carry the statuses of their tips, as long as it is not known which share one
-	namesPage   = 100  // names of branches on one page
+	maxTips    = 1000 // windowed branches in one query
+	maxSources = 20   // lines in one query
+	linePage   = 100  // commits of a page of history; GitHub's own bound
+	lineAhead  = 20   // those of a line that is known already
+	recentPage = 20   // newest commits whose checks come with the line: those of a push; by as many promoter tells that CI is silent
+	maxChecked = 250  // commits whose checks are asked for in one query, beside the newest
+	maxBearers = 50   // branches that bear the statuses of their tips, as long as it is not known where they stand
+	maxBecame  = 3    // pull requests that became one commit
+	namesPage  = 100  // names of branches on one page
 )
 
-// A branch's tip, without and with what was reported on it. Many branches share few tips, and a tip may bear a thousand
-// statuses: so one branch of each tip carries them for all.
+// A branch's tip, without and with what was reported on it. Many branches share few tips, and a tip may bear a thousand statuses: those of a
+// tip that is known are asked for by its name, and of those that are not yet a few branches bear them.
 const (
 	tipFragment    = "\nfragment tip on Ref { name refUpdateRule { requiredStatusCheckContexts } target { oid } }"
-	bearerFragment = "\nfragment bearer on Ref { ...tip target { ... on Commit { status { contexts { ...status } } } } }"
+	bearerFragment = "\nfragment bearer on Ref { ...tip target { __typename ... on Commit { status { contexts { ...status } } } } }"
 )
 
 // rulesetsFragment is what rulesets put on a branch, of which only required checks are looked into.
@@ -77,7 +77,7 @@ const reportedFragment = "\nfragment reported on StatusCheckRollupContextConnect
 
 // Ask is what a query asks of windowed branches.
 type Ask struct {
-	tips     []tipAsk
+	tips     []string
 	rulesets []string   // branches whose rulesets are asked for
 	known    bool       // the lines are, so that their newest commits are enough
 	lines    []string   // sources; with a look they stand among its bases too, unless it is the default branch
@@ -88,12 +88,6 @@ type Ask struct {
 	names    bool       // of all branches, the first page
 	after    string     // of names; "": the first page
 	defName  string     // the default branch as it was, if its line is asked for
-}
-
-// tipAsk is a windowed branch that is asked for. withStatuses says that what was reported on its tip comes with it.
-type tipAsk struct {
-	name         string
-	withStatuses bool
 }
 
 func (a Ask) empty() bool {
@@ -131,10 +125,10 @@ func AddWindowed(q *look.Query, a Ask) {
 	if a.known {
 		q.Define(historyFragment(lineAhead))
 	}
-	for i, t := range a.tips {
-		v := q.Let(fmt.Sprintf("t%d", i), "String!", "refs/heads/"+t.name)
+	for i, name := range a.tips {
+		v := q.Let(fmt.Sprintf("t%d", i), "String!", "refs/heads/"+name)
 		fragment := "tip"
-		if t.withStatuses {
+		if !a.known && i < maxBearers {
 			fragment = "bearer"
 		}
 		q.Add("t%d: ref(qualifiedName: %s) { ...%s }", i, v, fragment)

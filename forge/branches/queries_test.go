@@ -21,10 +21,9 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 	for name, q := range map[string]*look.Query{
 		"past":      pastQuery("o", "r", "a"),
 		"bases":     basesQuery("o", "r", many(3)),
-		"branches":  branchesQuery("o", "r", Ask{tips: []tipAsk{{"a", true}, {"b", false}}, rulesets: many(2), lines: []string{"main"}, recent: true}),
+		"branches":  branchesQuery("o", "r", Ask{tips: []string{"a", "b"}, rulesets: many(2), lines: []string{"main"}, recent: true}),
 		"rulesets":  branchesQuery("o", "r", Ask{rulesets: many(maxTips)}),
-		"bare tips": branchesQuery("o", "r", Ask{tips: []tipAsk{{name: "a"}}}),
-		"carried":   branchesQuery("o", "r", Ask{tips: []tipAsk{{"a", true}}}),
+		"bare tips": branchesQuery("o", "r", Ask{tips: []string{"a"}}),
 		"lines":     branchesQuery("o", "r", Ask{lines: []string{"main"}}),
 		"history":   branchesQuery("o", "r", Ask{roots: []plan.SHA{"a", "b"}}),
 		"checked":   branchesQuery("o", "r", Ask{checked: []plan.SHA{"a", "b"}}),
@@ -33,18 +32,18 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 		"contexts":  moreContextsQuery("o", "r", "a", "c"),
 		"id":        idQuery("o", "r"),
 		"thin with branches": branchesQuery("o", "r", Ask{
-			tips: []tipAsk{{"a", true}}, lines: []string{"main"}, defName: "main", checked: []plan.SHA{"a"}, recent: true,
+			tips: []string{"a"}, lines: []string{"main"}, defName: "main", checked: []plan.SHA{"a"}, recent: true,
 		}),
 		"branches alone": branchesQuery("o", "r", Ask{
-			tips: []tipAsk{{"a", true}}, lines: []string{"main"}, defName: "main", checked: []plan.SHA{"a"}, recent: true,
+			tips: []string{"a"}, lines: []string{"main"}, defName: "main", checked: []plan.SHA{"a"}, recent: true,
 		}),
 		"windowed branches": branchesQuery("o", "r", Ask{
-			tips: carriers(many(maxTips), make([]plan.SHA, maxTips)), lines: []string{"branch/1", "main"}, defName: "main",
+			tips: many(maxTips), lines: []string{"branch/1", "main"}, defName: "main",
 			rulesets: many(maxTips),
 			checked:  []plan.SHA{"a"}, statuses: []plan.SHA{"b"}, recent: true, names: true,
 		}),
 		"without their checks": branchesQuery("o", "r", Ask{
-			tips: []tipAsk{{name: "a"}}, lines: []string{"main"}, defName: "main",
+			tips: []string{"a"}, lines: []string{"main"}, defName: "main",
 		}),
 	} {
 		if err := githubapi.ValidateQuery(q.Operation().Text); err != nil {

@@ -38,31 +38,19 @@ func (w branchMemory) nextAsk(now time.Time) Ask {
 	a := Ask{
 		known: true,
 		lines: w.sources[:min(len(w.sources), maxSources)], checked: w.checked[:min(len(w.checked), maxChecked)],
-		statuses: w.flooded[:min(len(w.flooded), maxWithStatuses)], recent: w.checks, names: !now.Before(w.named),
+		recent: w.checks, names: !now.Before(w.named), tips: w.entries[:min(len(w.entries), maxTips)],
 	}
 	if slices.Contains(a.lines, w.def) {
 		a.defName = w.def
 	}
-	n := min(len(w.entries), maxTips)
-	a.tips = carriers(w.entries[:n], w.tips[:n])
-	return a
-}
-
-// carriers says which branches carry the statuses of their tips: the first of those that stand at one commit, and of those of
-// which it is not known the first few.
-func carriers(names []string, tips []plan.SHA) []tipAsk {
-	out := make([]tipAsk, len(names))
-	carried, unknown := map[plan.SHA]bool{}, 0
-	for i, name := range names {
-		out[i] = tipAsk{name: name, withStatuses: !carried[tips[i]]}
-		if tips[i] != "" {
-			carried[tips[i]] = true
-			continue
+	asked := map[plan.SHA]bool{"": true}
+	for _, sha := range slices.Concat(w.tips[:len(a.tips)], w.flooded[:min(len(w.flooded), maxWithStatuses)]) {
+		if !asked[sha] {
+			asked[sha] = true
+			a.statuses = append(a.statuses, sha)
 		}
-		unknown++
-		out[i].withStatuses = unknown <= maxCarriers
 	}
-	return out
+	return a
 }
 
 // sightings is what a look's answers said of windowed branches and their sources.
@@ -95,11 +83,11 @@ func (s sightings) isWindowed(name plan.Branch) bool {
 // shown stays unknown; of a branch that is noted, since a branch that is not there is another thing.
 func (l *Reader) KeepAsked(ctx context.Context, named client.Answers, err error, a Ask) error {
 	if err := cmp.Or(
-		look.EachFound(named, err, "t", a.tips, func(t tipAsk, raw *RawBase, err error) error {
+		look.EachFound(named, err, "t", a.tips, func(name string, raw *RawBase, err error) error {
 			if err == nil {
-				err = l.keepTip(plan.Branch(t.name), raw, t.withStatuses)
+				err = l.keepTip(plan.Branch(name), raw)
 			}
-			return l.noTip(ctx, t.name, err)
+			return l.noTip(ctx, name, err)
 		}),
 		look.EachFound(named, err, "c", a.checked, func(sha plan.SHA, raw *rawCommitChecks, err error) error {
 			if err == nil {
@@ -161,13 +149,13 @@ func (l *Reader) noCommit(ctx context.Context, sha plan.SHA, err error) error {
 }
 
 // keepTip keeps where a windowed branch stands.
-func (l *Reader) keepTip(name plan.Branch, raw *RawBase, withStatuses bool) error {
+func (l *Reader) keepTip(name plan.Branch, raw *RawBase) error {
 	if raw != nil && (plan.Branch(raw.Name) != name || raw.Target == nil || raw.Target.Oid == "") {
 		return client.Unreadable(nil) // fail closed: it may stand anywhere
 	}
 	l.seen.tips[name] = raw
 	delete(l.seen.lost, name)
-	if raw != nil && withStatuses {
+	if raw != nil && raw.Target.Typename != "" { // it bears them
 		l.keepStatuses(plan.SHA(raw.Target.Oid), raw.Target.Status)
 	}
 	return nil
@@ -272,7 +260,7 @@ func (t *tracker) readMissing(ctx context.Context) error {
 		}
 		a.lines = append(a.lines, string(from))
 	}
-	a.tips, a.rulesets = carriers(tips, make([]plan.SHA, len(tips))), t.rulesDue(names)
+	a.tips, a.rulesets = tips, t.rulesDue(names)
 	for !a.empty() {
 		some := a
 		some.tips, some.lines = a.tips[:min(len(a.tips), maxTips)], a.lines[:min(len(a.lines), maxSources)]
@@ -308,7 +296,7 @@ func (t *tracker) askFor(ctx context.Context, a Ask) error {
 // maxWithStatuses is how many commits' statuses are asked for in one query. Each may have thousands.
 const maxWithStatuses = 50
 
-// readStatuses asks for the statuses of the tips that no branch bore.
+// readStatuses asks for the statuses of the tips that are others than at the last look.
 func (t *tracker) readStatuses(ctx context.Context) error {
 	var missing []plan.SHA
 	asked := map[plan.SHA]bool{}
