@@ -63,7 +63,7 @@ func (l *observation) addGroups(ctx context.Context, s *plan.Snapshot) error {
 	}
 	err := look.Each(ctx, read, func(ctx context.Context, i int) error {
 		var err error
-		all[i].Unread, err = l.Failed(ctx, l.Key(partGroup, string(all[i].Head)), whatGroup, l.readGroup(ctx, st, &all[i]))
+		all[i].Unread, err = l.Note(ctx, l.Key(partGroup, string(all[i].Head)), whatGroup, l.readGroup(ctx, st, &all[i]))
 		return err
 	})
 	for _, i := range order {
@@ -199,7 +199,6 @@ func (l *observation) readGroup(ctx context.Context, st stacks, g *plan.Group) e
 		}
 		g.Complete = g.Complete && (complete || g.Net == nil)
 	}
-	l.WasRead(l.Key(partGroup, string(g.Head)))
 	return nil
 }
 

@@ -59,14 +59,11 @@ func (l *Reader) KeepNamed(ctx context.Context) func(string, *RawBase, error) er
 
 // noBase notes that a base could not be read, if there is an error.
 func (l *Reader) noBase(ctx context.Context, name string, err error) error {
-	key := l.Key(partBase, name)
-	if err == nil {
-		l.WasRead(key)
-		return nil
+	u, ends := l.Note(ctx, l.Key(partBase, name), whatBase, err)
+	if err != nil {
+		l.lose(plan.Branch(name), u)
 	}
-	u, err := l.Failed(ctx, key, whatBase, err)
-	l.lose(plan.Branch(name), u)
-	return err
+	return ends
 }
 
 // ReadBases reads the bases that no look has seen before.

@@ -45,13 +45,7 @@ func (r reports) sort(tip plan.SHA, contexts []look.RawContext) tipReports {
 			continue
 		}
 		one := plan.Report{
-			SHA: tip, Object: client.OneLine(object), Branch: r.named(object), State: plan.CheckRed, At: c.CreatedAt.UTC(),
-		}
-		switch c.State {
-		case "SUCCESS":
-			one.State = plan.CheckGreen
-		case "PENDING", "EXPECTED":
-			one.State = plan.CheckPending
+			SHA: tip, Object: client.OneLine(object), Branch: r.named(object), State: c.Check(), At: c.CreatedAt.UTC(),
 		}
 		if c.Description != nil {
 			one.Says = client.OneLine(*c.Description)

@@ -128,23 +128,16 @@ func (l *Reader) KeepAsked(ctx context.Context, named client.Answers, err error,
 
 // noTip notes that it could not be read where a windowed branch stands, if there is an error.
 func (l *Reader) noTip(ctx context.Context, name string, err error) error {
-	key := l.Key(partBranch, name)
-	if err == nil {
-		l.WasRead(key)
-		return nil
+	u, ends := l.Note(ctx, l.Key(partBranch, name), whatTip, err)
+	if err != nil {
+		l.seen.lost[plan.Branch(name)] = u
 	}
-	u, err := l.Failed(ctx, key, whatTip, err)
-	l.seen.lost[plan.Branch(name)] = u
-	return err
+	return ends
 }
 
 // noCommit notes that it could not be read what was reported on a commit, if there is an error.
 func (l *Reader) noCommit(ctx context.Context, sha plan.SHA, err error) error {
-	if err == nil {
-		l.WasRead(l.Key(look.PartCommit, string(sha)))
-		return nil
-	}
-	_, err = l.Failed(ctx, l.Key(look.PartCommit, string(sha)), look.WhatCommit, err)
+	_, err = l.Note(ctx, l.Key(look.PartCommit, string(sha)), look.WhatCommit, err)
 	return err
 }
 

@@ -38,6 +38,17 @@ func (l *Look) SortChecks(contexts []RawContext, ours func(plan.Context) bool) (
 	return append(checks, latest(runs)...), known
 }
 
+// Check is what a status says as a check does. A state that is not known is red.
+func (c RawContext) Check() plan.CheckState {
+	switch c.State {
+	case "SUCCESS":
+		return plan.CheckGreen
+	case "PENDING", "EXPECTED":
+		return plan.CheckPending
+	}
+	return plan.CheckRed
+}
+
 // statusCheck is a status by others.
 func (l *Look) statusCheck(c RawContext) (plan.Check, bool) {
 	by := l.Login(c.Creator)
@@ -45,13 +56,7 @@ func (l *Look) statusCheck(c RawContext) (plan.Check, bool) {
 		return plan.Check{}, false
 	}
 	check := plan.Check{
-		Context: plan.Context(c.Context), By: by, Bot: c.Creator != nil && c.Creator.Typename == "Bot", State: plan.CheckRed, At: c.CreatedAt.UTC(),
-	}
-	switch c.State {
-	case "SUCCESS":
-		check.State = plan.CheckGreen
-	case "PENDING", "EXPECTED":
-		check.State = plan.CheckPending
+		Context: plan.Context(c.Context), By: by, Bot: c.Creator != nil && c.Creator.Typename == "Bot", State: c.Check(), At: c.CreatedAt.UTC(),
 	}
 	return check, true
 }

@@ -1,8 +1,10 @@
 package look
 
 import (
+	"cmp"
 	"context"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // readers is how many REST reads of one look are under way at once. GitHub allows an App 100 at once, all looks together.
@@ -10,30 +12,17 @@ const readers = 4
 
 // Each does f for every item, a few at once, and gives the first error. After an error no further item is begun.
 func Each[T any](ctx context.Context, items []T, f func(context.Context, T) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	next := make(chan T)
-	var wg sync.WaitGroup
-	for range min(readers, len(items)) {
-		wg.Go(func() {
-			for item := range next {
-				if err := f(ctx, item); err != nil {
-					cancel(err)
-				}
+	all, until := errgroup.WithContext(ctx)
+	all.SetLimit(readers)
+	for _, item := range items {
+		all.Go(func() error {
+			if until.Err() != nil {
+				return context.Cause(until)
 			}
+			return f(until, item)
 		})
 	}
-feed:
-	for _, item := range items {
-		select {
-		case next <- item:
-		case <-ctx.Done():
-			break feed
-		}
-	}
-	close(next)
-	wg.Wait()
-	return context.Cause(ctx)
+	return cmp.Or(all.Wait(), context.Cause(ctx))
 }
 
 // Indices are the places of a list.

@@ -100,6 +100,14 @@ func (l *Look) Failed(ctx context.Context, k PartKey, what string, err error) (p
 	return p.unread, nil
 }
 
+// Note forgets that a part could not be read, or notes that it could not, and gives what Failed does.
+func (l *Look) Note(ctx context.Context, k PartKey, what string, err error) (plan.Unread, error) {
+	if err == nil {
+		l.WasRead(k)
+	}
+	return l.Failed(ctx, k, what, err)
+}
+
 // partPause is how long a part is left alone after so many failures in a row.
 func partPause(fails int) time.Duration { return min(PartFirst<<min(max(fails, 1)-1, 10), partMost) }
 
