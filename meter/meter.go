@@ -11,6 +11,8 @@ package meter
 import (
 	"context"
 	"fmt"
+	"math"
+	"runtime/metrics"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -34,6 +36,8 @@ const (
 	Depth
 	// Time is by the clock, in nanoseconds. Nobody charges it.
 	Time
+	// Memory is of the process, in bytes, where somebody watches it: see [Meter.Watch]. Nobody charges it.
+	Memory
 	kinds
 	// Entries is what git lists: objects, refs, what stands in directories. They take what nodes do and are counted with those, under their own name.
 	Entries = kinds + Nodes
@@ -46,7 +50,7 @@ const NodeBytes = 192
 type Limits [kinds]int64
 
 // defaults is far beyond what a repository of 20,000 files and 500 entry points takes, and, with what Go keeps beside it, within 512 MiB and 30 seconds.
-var defaults = Limits{Bytes: 64 << 20, Nodes: 1_500_000, Steps: 2_000_000, Files: 500_000, Depth: 50, Time: int64(30 * time.Second)}
+var defaults = Limits{Bytes: 64 << 20, Nodes: 1_500_000, Steps: 2_000_000, Files: 500_000, Depth: 50, Time: int64(30 * time.Second), Memory: -1}
 
 // Error is the end of a run at a bound.
 type Error struct {
@@ -85,6 +89,8 @@ func amount(k Kind, n int64) string {
 		return grouped(n) + " files and directories"
 	case Depth:
 		return fmt.Sprintf("%d levels deep", n)
+	case Memory:
+		return grouped(n>>20) + " MiB of memory"
 	}
 	return time.Duration(n).Round(time.Millisecond).String()
 }
@@ -175,6 +181,27 @@ func (m *Meter) limit(k Kind) int64 {
 	return m.limits[k] + m.more[k].Load()
 }
 
+// watchEach is how often the memory of a process is looked at.
+const watchEach = 20 * time.Millisecond
+
+// Watch ends the run once the process holds more than so many bytes: what its last collection of garbage has left. It is for a process of one run, and is the net
+// below the charges: whatever is held without being charged ends the run all the same, though at no place.
+func (m *Meter) Watch(most int64) {
+	m.limits[Memory] = most
+	go func() {
+		tick := time.NewTicker(watchEach)
+		defer tick.Stop()
+		for live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}; m.Err() == nil; {
+			metrics.Read(live)
+			_ = m.raise(Memory, int64(min(live[0].Value.Uint64(), math.MaxInt64)), "") // it is the meter's end
+			select {
+			case <-m.ctx.Done():
+			case <-tick.C:
+			}
+		}
+	}()
+}
+
 // Drop says that nothing is held any more of what was.
 func (m *Meter) Drop() {
 	m.used[Bytes].Store(0)
@@ -263,9 +290,10 @@ func (r Reading) String() string {
 func (m *Meter) Readings() []Reading {
 	var out []Reading
 	for k := range kinds {
-		if used := m.most[k].Load(); k == Time {
+		switch used := m.most[k].Load(); {
+		case k == Time:
 			out = append(out, Reading{k, int64(m.spent()), m.time.Load()})
-		} else {
+		case k != Memory || m.limit(k) > 0: // which nobody may watch
 			out = append(out, Reading{k, used, m.limit(k)})
 		}
 	}

@@ -32,6 +32,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the first signal asks; the second one finds the system's default, and kills
 	e := &env{
+		alone: true,
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, now: time.Now,
 		colour: term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "",
 		cache:  buildCache(time.Now()),
@@ -55,6 +56,7 @@ type env struct {
 	bar            io.Writer    // where progress is shown; nil: nowhere
 	child          io.Writer    // stdout as it is: what a child process answers is no text
 	meter          *meter.Meter // of the command that runs, if that reads a tree
+	alone          bool         // the process does nothing else
 }
 
 // errNo is returned by a command whose answer is no: it has printed why.
