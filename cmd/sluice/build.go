@@ -30,7 +30,7 @@ func newReferencesCommand(e *env) *cobra.Command {
 			frugal(runMemory)
 			e.meter = meter.New(cmd.Context(), meter.Limits{meter.Time: -1})
 			defer e.meter.Close()
-			e.watch(runMemory)
+			e.watch()
 			return revisions.Child(e.meter.Context(), e.meter, e.stdin, e.child, e.build)
 		},
 	}

@@ -22,13 +22,13 @@ const (
 	aloneMemory = 384 << 20 // of one that has no child processes: a million commits take 220 MiB
 )
 
-// beyond is how much more a run may hold than Go has to be frugal from.
-const beyond = 64 << 20
+// most is what a run may hold, whatever it was charged: more than any tree is known to need that the charges let pass.
+const most = 400 << 20
 
-// watch ends a run that holds more memory than it should, whatever it was charged. A process of several runs is not watched.
-func (e *env) watch(memory int64) {
+// watch ends a run that holds more. A process of several runs is not watched.
+func (e *env) watch() {
 	if e.alone {
-		e.meter.Watch(memory + beyond)
+		e.meter.Watch(most)
 	}
 }
 
@@ -52,7 +52,7 @@ func (e *env) meteredIn(memory int64, cmd *cobra.Command) *cobra.Command {
 		frugal(memory)
 		e.meter = meter.New(cmd.Context(), meter.Limits{meter.Time: int64(limit)})
 		defer e.meter.Close()
-		e.watch(memory)
+		e.watch()
 		cmd.SetContext(e.meter.Context())
 		err := run(cmd, args)
 		var bound *meter.Error
