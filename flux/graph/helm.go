@@ -501,6 +501,21 @@ func weight(n *node) (nodes, bytes int) {
 	return charged(count), bytes
 }
 
+// listed is how many nodes stand in the lists of a node.
+func listed(n *node) (count int) {
+	var add func(n *node, in bool)
+	add = func(n *node, in bool) {
+		if in {
+			count++
+		}
+		for _, child := range n.Content {
+			add(child, in || n.Kind == sequenceNode)
+		}
+	}
+	add(n, false)
+	return count
+}
+
 // charged is how many of the meter's nodes so many of documents take.
 func charged(count int) int { return (count*nodeBytes + meter.NodeBytes - 1) / meter.NodeBytes }
 

@@ -206,7 +206,11 @@ const kustomizationNodes = 6
 
 // add reads a document into the list that it belongs to.
 func (o *Objects) add(t *Tree, d *doc) {
-	if t.hold(d.place.File, 3, 4*len(scalar(at(d.node, "spec", "path")))) { // which is kept as written, cleaned, and as a key
+	nodes, bytes := 3, 4*len(scalar(at(d.node, "spec", "path"))) // which is kept as written, cleaned, and as a key
+	if kind := d.text("kind"); strings.Contains(d.text("apiVersion"), "fluxcd") || kind == serviceAccount || kind == "" {
+		nodes, bytes = nodes+charged(listed(d.node)), bytes+d.expanded() // what its lists make takes what they do, for each cluster that reads it
+	}
+	if t.hold(d.place.File, nodes, bytes) {
 		return
 	}
 	object := Object{
@@ -250,7 +254,7 @@ func (s *thing) reads() bool {
 func (o *Objects) thing(t *Tree, d *doc, object Object, source *Source) {
 	s := t.thing(d, object)
 	switch {
-	case s == nil:
+	case s == nil || t.hold(d.place.File, len(s.uses), 0):
 	case s.reads():
 		s.digest, s.names = digest(d), names(d)
 		if o.releases = append(o.releases, s); s.Kind == resourceSet {
@@ -306,8 +310,15 @@ func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
 	for _, n := range t.list(d, "spec", "postBuild", "substituteFrom") {
 		k.SubstituteFrom = append(k.SubstituteFrom, ref(d, n))
 	}
+	text := 0
+	for _, p := range k.Patches {
+		if p.stage != among { // it was no text before
+			text += len(p.Text)
+		}
+	}
 	k.digest, k.names = digest(d), names(d)
 	k.uses = t.kustomizationUses(d, k.SourceRef)
+	t.hold(d.place.File, len(k.uses)+len(k.Substitute)/3, text)
 	return k
 }
 

@@ -59,6 +59,16 @@ func TestPaid(t *testing.T) {
 	optional := map[string]string{"k/cm.yaml": unread["k/cm.yaml"], "k/kustomization.yaml": strings.ReplaceAll(unread["k/kustomization.yaml"], "(((ConfigMap){1,9}){1,9}){1,9}", `\pL{1,50}`)}
 	jobs := each(10, "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: j#}\nspec: {jobTemplate: {spec: {template: {spec: {containers: [{args: ["+
 		strings.Repeat("x", long)+"]}]}}}}}\n")
+	release := "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: h#, namespace: flux-system}\nspec: {valuesFrom: ["
+	charts := each(10, release+strings.Repeat("{kind: ConfigMap, name: v}, ", 1000)+"]}\n")
+	accounts := each(10, "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: s#}\nsecrets: ["+strings.Repeat("{name: v}, ", 1000)+"]\n")
+	filled := each(10, release+strings.Repeat("{kind: ConfigMap, name: '${x}'}, ", 1000)+"]}\n")
+	filled["k/e.yaml"] = strings.Replace(fmt.Sprintf(entry, "e", "f"), "spec: {", "spec: {postBuild: {substitute: {x: "+strings.Repeat("x", 250)+"}}, ", 1)
+	for i := range 10 {
+		filled[fmt.Sprintf("f/%d.yaml", i)] = filled[fmt.Sprintf("k/%d.yaml", i)]
+		delete(filled, fmt.Sprintf("k/%d.yaml", i))
+	}
+	merged := each(10, strings.Replace(fmt.Sprintf(entry, "ks-#", "p"), "spec: {", "spec: {patchesStrategicMerge: [{a: "+strings.Repeat("<", long)+"}], ", 1))
 	for name, c := range map[string]struct {
 		texts map[string]string
 		kind  meter.Kind
@@ -72,6 +82,10 @@ func TestPaid(t *testing.T) {
 		"targets of bad patches":   {unread, meter.Nodes, 20 * 1000},
 		"targets of letters":       {optional, meter.Nodes, 20 * (780 << 10) / meter.NodeBytes},
 		"variables":                {variables, meter.Nodes, 20 * 1000},
+		"values of charts":         {charts, meter.Nodes, 10 * 2 * 1000},
+		"lists of accounts":        {accounts, meter.Nodes, 10 * 1000},
+		"variables in lists":       {filled, meter.Bytes, 10 * 1000 * 250},
+		"patches that are no text": {merged, meter.Bytes, 10 * 6 * long},
 	} {
 		m := meter.New(t.Context(), meter.Limits{meter.Time: -1})
 		g := readBy(t, m, files(c.texts))

@@ -96,7 +96,7 @@ func (w *walk) origins(c *Cluster, uses []use, of Object) (out []origin, missing
 	}
 	for queue := []step{{uses, of}}; len(queue) > 0; queue = queue[1:] {
 		for _, u := range queue[0].uses {
-			if u.ref.Name == "" || w.spent(1, 0) {
+			if u.ref.Name == "" || w.spent(1, 1) { // which is kept, if it is found
 				continue
 			}
 			w.named(u, queue[0].of, user)

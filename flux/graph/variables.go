@@ -112,6 +112,24 @@ func (v *Variables) expandLines(s string) (text string, ok bool) {
 	return out.String(), true
 }
 
+// expanded is how many bytes variables make of the texts of a document that have any.
+func (d *doc) expanded() (bytes int) {
+	var add func(*node)
+	add = func(n *node) {
+		if strings.Contains(n.Value, "${") {
+			lines, _ := d.vars.expandLines(n.Value) // as a patch has it
+			bytes += max(len(lines), len(d.vars.Expand(n.Value)))
+		}
+		for _, child := range n.Content {
+			add(child)
+		}
+	}
+	if !d.vars.none() {
+		add(d.node)
+	}
+	return bytes
+}
+
 // maxExpanded is how long a text with its variables may be, and what one of them stands for, in bytes.
 const maxExpanded = 4 * MaxAlias
 

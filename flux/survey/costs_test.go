@@ -31,7 +31,7 @@ func TestStops(t *testing.T) {
 		return m, [2]int64{m.Readings()[meter.Nodes].Used - before[meter.Nodes].Used, m.Readings()[meter.Steps].Used - before[meter.Steps].Used}, err
 	}
 	m, all, err := took(meter.Limits{})
-	if want := [2]int64{68, 116}; err != nil || all != want {
+	if want := [2]int64{75, 116}; err != nil || all != want {
 		t.Errorf("it takes %d nodes and steps, want %d; %v", all, want, err)
 	}
 	for i, kind := range []meter.Kind{meter.Nodes, meter.Steps} {
