@@ -246,6 +246,23 @@ func TestShared(t *testing.T) {
 	}
 }
 
+// TestHeldMemory: children have what of the memory of a run its own process leaves.
+func TestHeldMemory(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector takes its own")
+	}
+	tree := archive(copies(8))
+	for held, want := range map[int]string{0: "", forAll - childMemory: wordMemory, 2 * forAll: wordMemory} {
+		m := meter.New(t.Context(), meter.Limits{meter.Bytes: -1})
+		_ = m.Take(meter.Bytes, held, "")
+		results, err := Job{Command: command(), Tree: tree, Files: all(t, tree), Entries: []Entry{{Path: "app"}}, Limits: Limits{Memory: 2 * childMemory}, Meter: m}.Run(t.Context())
+		if err != nil || results[0].Err != want {
+			t.Errorf("where %d MiB are held: %v %.200s", held>>20, err, lines(results[0]))
+		}
+		m.Close()
+	}
+}
+
 // TestMetered: what children make is charged to the run, which ends where that is too much, or when its time is over.
 func TestMetered(t *testing.T) {
 	tree := archive(resourceA + list(200) + "-- slow/kustomization.yaml --\nresources: [a.yaml]\n-- slow/a.yaml --\n" + list(50_000))

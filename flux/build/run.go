@@ -23,11 +23,13 @@ import (
 const (
 	maxChildren = 8
 	childMemory = 64 << 20
+	// forAll is what the process that has others build and these have together, in bytes: it holds what its run was charged.
+	forAll = 480 << 20
 )
 
 // children is how many child processes build at once. kustomize itself uses one processor.
-func (l Limits) children() int {
-	return max(1, min(runtime.GOMAXPROCS(0), maxChildren, int(l.Memory/childMemory)))
+func (r *run) children() int {
+	return max(1, min(runtime.GOMAXPROCS(0), maxChildren, int(r.memory/childMemory)))
 }
 
 // Job is entries of a tree to build.
@@ -82,6 +84,7 @@ type run struct {
 	of     []*task // by entry
 	queue  []*task // those that are not kept
 	greedy []*task // those that need more memory than their part
+	memory int64   // bytes, for all child processes: what the run leaves of their limit
 
 	mu      sync.Mutex
 	done    int
@@ -200,7 +203,8 @@ func (r *run) build(ctx context.Context) error {
 	within, cancel := context.WithTimeout(ctx, r.Limits.All)
 	defer cancel()
 	defer context.AfterFunc(r.Meter.Context(), cancel)()
-	err := r.share(within, cancel, min(r.Limits.children(), len(r.queue)))
+	r.memory = min(r.Limits.Memory, max(childMemory, forAll-r.Meter.Held()))
+	err := r.share(within, cancel, min(r.children(), len(r.queue)))
 	if r.queue = r.greedy; len(r.queue) > 0 && err == nil { // each has all the memory that there is
 		err = r.share(within, cancel, 1)
 	}
@@ -212,7 +216,7 @@ func (r *run) build(ctx context.Context) error {
 
 // share has some child processes build the queue. They share the memory.
 func (r *run) share(within context.Context, cancel func(), n int) error {
-	r.header.Limits.Memory, r.greedy = r.Limits.Memory/int64(n), nil
+	r.header.Limits.Memory, r.greedy = r.memory/int64(n), nil
 	next, errs := make(chan *task), make(chan error, n)
 	var wait sync.WaitGroup
 	for range n {
@@ -310,7 +314,7 @@ func (r *run) work(ctx context.Context, next <-chan *task) error {
 		if t.outcome, err = c.build(t.entry, r.Limits.Entry); err != nil {
 			c.end()
 			why, memory := c.why(err)
-			if memory && r.header.Limits.Memory < r.Limits.Memory {
+			if memory && r.header.Limits.Memory < r.memory {
 				r.put(t)
 				c = nil
 				continue
