@@ -55,6 +55,7 @@ test: ## run the tests of the packages, with the race detector where there is a 
 e2e: ## run the end-to-end tests, with the race detector as above, and without it on the binary as it ships
 	$(GO) test $(RACE) -count=1 -parallel $(PARALLEL) -timeout 60m $(E2E)
 	$(GO) test -count=1 -parallel $(PARALLEL) -timeout 60m $(NORACE)
+	$(GO) test -count=1 -run TestShares ./cmd/sluice
 
 .PHONY: check
 check: ## formatting, vet, lint, and whether what is generated is up to date
