@@ -19,7 +19,7 @@ func TestWindowsEnds(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, call := range [][]string{{"windows", "--days", "400", "--file", file}, {"windows", "--json", "--days", "400", "--file", file}} {
+	for _, call := range [][]string{{"windows", "--days", "400", "--timeout", "1h", "--file", file}, {"windows", "--json", "--days", "400", "--timeout", "1h", "--file", file}} {
 		if stdout, stderr, code := sluice(call...); code != 2 || !strings.Contains(stderr, "windows.w") || !strings.Contains(stderr, ": more than ") {
 			t.Errorf("%v: code %d, prints %d bytes, says %q", call, code, len(stdout), stderr)
 		}

@@ -403,7 +403,7 @@ func TestHostileTreeIsHeld(t *testing.T) {
 		"overlays, 94 KB":       "k/12/2/kustomization.yaml: more than 1,500,000 nodes of YAML",
 	} {
 		dir := hostileTree(t, name)
-		refuses(t, want, dir, nil, treeCommands(dir)["classify"]...)
+		refuses(t, want, dir, nil, append(treeCommands(dir)["classify"], "--timeout", "1h")...)
 	}
 }
 
