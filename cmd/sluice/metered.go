@@ -22,8 +22,8 @@ const (
 	aloneMemory = 384 << 20 // of one that has no child processes: a million commits take 220 MiB
 )
 
-// most is what a run may hold, whatever it was charged: more than any tree is known to need that the charges let pass.
-const most = 400 << 20
+// most is what a run may hold, whatever it was charged: with the garbage that comes beside it less than 512 MiB. An honest tree of 20,000 files takes 82.
+const most = 288 << 20
 
 // watch ends a run that holds more. A process of several runs is not watched.
 func (e *env) watch() {

@@ -400,7 +400,7 @@ func TestHostileTreeIsHeld(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"name prefixes, 1.5 MB": "k/46/kustomization.yaml: more than 64 MiB of text",
-		"overlays, 94 KB":       "k/12/2/kustomization.yaml: more than 1,500,000 nodes of YAML",
+		"overlays, 94 KB":       "the reference graph was not read whole: ", // more nodes, or more memory
 	} {
 		dir := hostileTree(t, name)
 		refuses(t, want, dir, nil, append(treeCommands(dir)["classify"], "--timeout", "1h")...)
