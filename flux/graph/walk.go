@@ -320,6 +320,9 @@ func (d *doc) adding(all []pairs) (nodes int) {
 
 // resource loads one entry of a list of resources: a file or a directory.
 func (l *load) resource(dir string, n reference, depth int) []*doc {
+	if l.walk.tree.meter.Err() != nil { // what is below may be any number of levels
+		return nil
+	}
 	t, p := l.walk.tree, l.find(dir, n)
 	switch {
 	case t.files[p]:
