@@ -236,7 +236,22 @@ func (w *world) plain(p standin.Pull) bool {
 		}
 		kinds[rw] = true
 	}
-	return len(kinds) == 1 && w.merges(p)
+	return len(kinds) == 1 && w.merges(p) && (s.method != "rebase" || w.replays(p))
+}
+
+// replays reports whether a rebase of a pull request makes what a merge makes: one commit, or commits upon the tip, without merges.
+func (w *world) replays(p standin.Pull) bool {
+	line, err := w.repo.Log(p.HeadSHA)
+	w.must(err)
+	for own, c := range line {
+		if w.repo.Contains(w.oracle.tip, c.SHA) {
+			return own == 1 || w.repo.Contains(p.HeadSHA, w.oracle.tip)
+		}
+		if len(c.Parents) > 1 {
+			return false
+		}
+	}
+	return false
 }
 
 // changed lists the paths that a pull request from head into base changes, old names of renames too.

@@ -14,6 +14,7 @@ type spec struct {
 	open         map[string][]span // by window, freezes subtracted
 	cutoff       time.Duration
 	live, window string // pull_requests
+	method       string
 	branchChecks string
 	branches     bool // rw/a is a windowed branch, by window v
 }
@@ -65,8 +66,9 @@ func drawSpec(dice *rand.Rand, start time.Time) *spec {
 	if s.branches {
 		b.WriteString("    - paths: [\"br/**\"]\n      release: {branches: [\"rw/*\"]}\n")
 	}
+	s.method = pick(dice, "merge", "squash", "rebase")
 	fmt.Fprintf(&b, "pull_requests:\n  live: %s\n  window: %s\n  method: %s\n  checks: %s\n  settle: 0s\n  delete_branch: %v\n",
-		s.live, s.window, pick(dice, "merge", "squash", "rebase"), pick(dice, "all", "required"), dice.IntN(4) == 0)
+		s.live, s.window, s.method, pick(dice, "all", "required"), dice.IntN(4) == 0)
 	if s.branches {
 		fmt.Fprintf(&b, "branches:\n  - {name: rw/a, from: main, window: v, checks: %s}\n", s.branchChecks)
 	}
