@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime/debug"
 	"time"
 
@@ -18,7 +20,7 @@ const runTime = 30 * time.Second
 // From how much memory on Go takes more time to free it: what of 512 MiB the child processes leave, and the program's own pages, which some count once
 // for each process. One that holds more than that collects garbage without end.
 const (
-	runMemory   = 192 << 20 // of a process that has others build
+	runMemory   = 256 << 20 // of a process that has others build
 	aloneMemory = 384 << 20 // of one that has no child processes: a million commits take 220 MiB
 )
 
@@ -53,6 +55,7 @@ func (e *env) meteredIn(memory int64, cmd *cobra.Command) *cobra.Command {
 		e.meter = meter.New(cmd.Context(), meter.Limits{meter.Time: int64(limit)})
 		defer e.meter.Close()
 		e.watch()
+		e.stdout = &until{ctx: cmd.Context(), to: e.stdout}
 		cmd.SetContext(e.meter.Context())
 		err := run(cmd, args)
 		var bound *meter.Error
@@ -62,6 +65,19 @@ func (e *env) meteredIn(memory int64, cmd *cobra.Command) *cobra.Command {
 		return err
 	}
 	return cmd
+}
+
+// until is a writer that takes nothing more once its context is done: an answer may have any number of lines.
+type until struct {
+	ctx context.Context
+	to  io.Writer
+}
+
+func (w *until) Write(p []byte) (int, error) {
+	if w.ctx.Err() != nil {
+		return 0, context.Cause(w.ctx)
+	}
+	return w.to.Write(p)
 }
 
 // patternsOfStep is how many patterns a path is compared with in a step.

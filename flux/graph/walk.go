@@ -251,6 +251,9 @@ func (l *load) build(n reference, dir string, before []*doc, depth int) []*doc {
 	for _, r := range b.resources {
 		all = append(all, applicable(l.resource(dir, r, depth))...)
 	}
+	if t.meter.Err() != nil { // every level that is open would go through all that the ones below it made
+		return nil
+	}
 	all = l.once(all)
 	generated := b.generated
 	for _, c := range b.configs {
