@@ -293,6 +293,30 @@ func TestRefusalsGoBackToPendingAndAreCounted(t *testing.T) {
 	}
 }
 
+// A plan with a pull request that GitHub merges by itself is asked anew at once. What failed has its pauses all the same.
+func TestAMergeThatFailsRestsWhateverThePlanWants(t *testing.T) {
+	for _, kind := range []client.Kind{client.Refused, client.Transient, client.Gone} {
+		bubble(t, func(t *testing.T, w *world) {
+			w.set(func() {
+				w.extra = func(s plan.Snapshot, p *plan.Plan) { p.Look = s.At }
+				w.fault = func(c call) error {
+					if c.op == "merge" {
+						return &client.Error{Kind: kind, Reason: "Not Found"}
+					}
+					return nil
+				}
+			})
+			stop, from := started(w, reconcile.Options{})
+			defer stop()
+			w.open(one, pull{number: 7})
+			time.Sleep(time.Hour)
+			if n := w.count(from, "merge"); n > 60 {
+				t.Errorf("%s: %d tries within an hour", kind, n)
+			}
+		}, one)
+	}
+}
+
 func TestALostAnswerOfAMergeIsAsked(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		stop, from := started(w, reconcile.Options{})

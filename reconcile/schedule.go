@@ -101,6 +101,7 @@ func (k *look) scheduleWishes(now instant) {
 	case k.fruitless():
 		e.idles++
 		e.due = min(e.due, now.Tick+doubling(echoWait, backoffMost, e.idles))
+	case e.outcome.failed != nil: // it has its pause: what it wrote before it failed is no progress
 	case eager(p.Wake) || eager(p.Look) || e.outcome.short:
 		k.scheduleSoon(now)
 	default:
