@@ -381,15 +381,16 @@ func TestSignalEndsAHostileTree(t *testing.T) {
 	t.Parallel()
 	signals := 0
 	hostileCalls(t, func(name, dir, command string, args []string) {
-		for _, at := range []time.Duration{300 * time.Millisecond, 3 * time.Second} { // as it begins, and amid what it made
-			w, cpu := watch(t, dir, args, at)
-			if cpu < 0 {
-				return
-			}
-			signals++
-			if code := w.cmd.ProcessState.ExitCode(); cpu > time.Second || strings.Contains(w.out.String(), "signal received") != (code == 2) {
-				t.Errorf("%s, %s, after %v: %v after the signal; exit code %d: %.300s", name, command, at, cpu, code, w.out)
-			}
+		w, cpu := watch(t, dir, args, 2*time.Second) // amid what it made; it is a bound that keeps it from taking longer
+		if cpu < 0 {
+			w, cpu = watch(t, dir, args, 300*time.Millisecond)
+		}
+		if cpu < 0 {
+			return
+		}
+		signals++
+		if code := w.cmd.ProcessState.ExitCode(); cpu > time.Second || strings.Contains(w.out.String(), "signal received") != (code == 2) {
+			t.Errorf("%s, %s: %v after the signal; exit code %d: %.300s", name, command, cpu, code, w.out)
 		}
 	})
 	if signals == 0 {
