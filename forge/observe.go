@@ -189,7 +189,7 @@ func (l *observation) frame() plan.Snapshot {
 	}
 	s.Repo.ID = l.once.DatabaseID
 	for name := range l.used() {
-		if u := l.Lost[name]; u.Is() {
+		if u := l.Unread[name]; u.Is() {
 			s.Bases[name] = plan.Base{Unread: u}
 		} else if raw := l.Bases[name]; raw != nil {
 			s.Bases[name] = l.Base(name, raw)

@@ -401,7 +401,7 @@ func (l *observation) rememberLook(s plan.Snapshot) {
 			targets[string(p.Base)]++
 		}
 		for name := range s.Bases {
-			if name != s.Default && !l.Lost[name].Is() {
+			if name != s.Default && !l.Unread[name].Is() {
 				m.bases = append(m.bases, string(name))
 			}
 		}

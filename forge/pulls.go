@@ -27,7 +27,7 @@ func (l *observation) pull(raw *rawPull) plan.Pull {
 	}
 	p.ChecksAll = true
 	p.Read = raw.read
-	if p.Unread = l.Lost[p.Base]; raw.thin {
+	if p.Unread = l.Unread[p.Base]; raw.thin {
 		p.Unread = raw.unread
 	}
 	if p.Mergeable == plan.MergeableUnknown {

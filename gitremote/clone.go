@@ -73,13 +73,13 @@ func (c *Clone) Track(ctx context.Context, wanted []Follower) (_ []plan.Windowed
 	return c.survey.track(ctx, wanted, c)
 }
 
-// rounds: reading from disk costs the same whatever it is for.
-func (c *Clone) rounds() []round {
-	var out []round
+// stages: reading from disk costs the same whatever it is for.
+func (c *Clone) stages() []stage {
+	var out []stage
 	for n := fewCommits; n < manyCommits; n *= growth {
-		out = append(out, round{depth: n, tips: true, lines: true})
+		out = append(out, stage{depth: n, tips: true, lines: true})
 	}
-	return append(out, round{tips: true, lines: true})
+	return append(out, stage{tips: true, lines: true})
 }
 
 // read gets a part of the history into a graph: the newest commits, as many as it is deep.

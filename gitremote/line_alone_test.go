@@ -7,7 +7,7 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// Without filters each round costs whole trees: none is read for a line once every branch's place is known.
+// Without filters each stage costs whole trees: none is read for a line once every branch's place is known.
 func TestNoTreesForALineAlone(t *testing.T) {
 	w := newWorld(t)
 	w.two()

@@ -133,12 +133,12 @@ func (r *Remote) Track(ctx context.Context, wanted []Follower) (_ []plan.Windowe
 	return r.survey.track(ctx, wanted, r)
 }
 
-// rounds: each one that costs whole trees is to be the last, so all of a line is read at once.
-func (r *Remote) rounds() []round {
+// stages: each one that costs whole trees is to be the last, so all of a line is read at once.
+func (r *Remote) stages() []stage {
 	if r.filters(filterTrees) {
-		return []round{{depth: lineDepth, tips: true, lines: true}, {apart: true}, {tips: true}}
+		return []stage{{depth: lineDepth, tips: true, lines: true}, {apart: true}, {tips: true}}
 	}
-	return []round{{depth: lineDepth}, {depth: lineDepth, tips: true}, {apart: true}, {tips: true}}
+	return []stage{{depth: lineDepth}, {depth: lineDepth, tips: true}, {apart: true}, {tips: true}}
 }
 
 // filterTrees leaves commits alone.

@@ -50,11 +50,11 @@ type ask struct {
 // reader gets parts of histories into a graph.
 type reader interface {
 	read(ctx context.Context, a ask, into *graph) error
-	rounds() []round
+	stages() []stage
 }
 
-// round is one attempt to learn how branches stand, each costing more than the one before it.
-type round struct {
+// stage is one part of learning how branches stand, each costing more than the one before it.
+type stage struct {
 	depth int
 	tips  bool // the branches' own histories too, not only their sources'
 	apart bool // the way between each branch and its source alone
@@ -90,11 +90,11 @@ func (s *survey) track(ctx context.Context, wanted []Follower, from reader) ([]p
 	if err := known.ask(s.graph); err != nil {
 		return nil, nil, err
 	}
-	for _, r := range from.rounds() {
-		if known.complete(r) {
+	for _, next := range from.stages() {
+		if known.complete(next) {
 			continue
 		}
-		if err := s.learn(ctx, r, known, from); err != nil {
+		if err := s.learn(ctx, next, known, from); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -139,30 +139,30 @@ func (k *standings) ask(g *graph) error {
 	return nil
 }
 
-// complete reports whether a round has nothing to add.
-func (k *standings) complete(r round) bool {
+// complete reports whether a stage has nothing to add.
+func (k *standings) complete(with stage) bool {
 	if len(k.open) > 0 {
 		return false
 	}
 	for _, s := range k.follow {
-		if !s.known || (r.lines && !s.whole && len(s.line) < maxLine) {
+		if !s.known || (with.lines && !s.whole && len(s.line) < maxLine) {
 			return false
 		}
 	}
 	return true
 }
 
-// learn reads what a round adds.
-func (s *survey) learn(ctx context.Context, r round, known *standings, from reader) error {
-	if r.apart {
+// learn reads what a stage adds.
+func (s *survey) learn(ctx context.Context, next stage, known *standings, from reader) error {
+	if next.apart {
 		return s.learnApart(ctx, known, from)
 	}
-	a := ask{depth: r.depth}
+	a := ask{depth: next.depth}
 	for h := range known.follow {
 		a.wants = append(a.wants, h)
 	}
 	for _, p := range known.open {
-		if r.tips {
+		if next.tips {
 			a.wants = append(a.wants, p.tip)
 		}
 	}

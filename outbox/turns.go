@@ -12,8 +12,8 @@ import (
 type flow struct {
 	of      *repository
 	waiting []*Write
-	in      *line // nil: nothing waits
-	slot    int   // there
+	in      *flowHeap // nil: nothing waits
+	slot    int       // there
 	rank
 	asked clock.Tick // since when what it rests on is being read again, as it is too old; 0: it is not
 }
@@ -26,9 +26,9 @@ type rank struct {
 
 // turns are the flows of an installation and class of which some write waits: a round robin. In a round each has one turn, the one whose window
 // closes first before the others. Who comes joins the next round, so newcomers keep nobody from a turn. Those that want nothing but content stand in a
-// line of their own: while GitHub takes none nobody asks them.
+// heap of their own: while GitHub takes none nobody asks them.
 type turns struct {
-	some, content line
+	some, content flowHeap
 	round         int // of the last turn
 	orders        uint64
 	passed        []*flow // that may not begin now: they are put back once all others were asked
@@ -81,15 +81,15 @@ func (t *turns) first(content int, may func(*flow) bool) *flow {
 	return some
 }
 
-// ask gives the first of a line that may have a turn.
-func (t *turns) ask(ln *line, may func(*flow) bool) *flow {
-	for len(*ln) > 0 && !may((*ln)[0]) {
-		t.pass((*ln)[0])
+// ask gives the first of a heap that may have a turn.
+func (t *turns) ask(h *flowHeap, may func(*flow) bool) *flow {
+	for len(*h) > 0 && !may((*h)[0]) {
+		t.pass((*h)[0])
 	}
-	if len(*ln) == 0 {
+	if len(*h) == 0 {
 		return nil
 	}
-	return (*ln)[0]
+	return (*h)[0]
 }
 
 // pass leaves one out.
@@ -126,14 +126,14 @@ func (t *turns) back(f *flow, w *Write) {
 	t.fix(f)
 }
 
-// line is flows in their order, as a heap.
-type line []*flow
+// flowHeap is flows in their order, as a heap.
+type flowHeap []*flow
 
 // Len implements heap.Interface.
-func (ln *line) Len() int { return len(*ln) }
+func (h *flowHeap) Len() int { return len(*h) }
 
 // Less implements heap.Interface.
-func (ln *line) Less(i, j int) bool { return (*ln)[i].before((*ln)[j]) }
+func (h *flowHeap) Less(i, j int) bool { return (*h)[i].before((*h)[j]) }
 
 // before reports whether a flow's turn comes before another's.
 func (f *flow) before(g *flow) bool {
@@ -154,24 +154,24 @@ func closesFirst(a, b *Write) int {
 }
 
 // Swap implements heap.Interface.
-func (ln *line) Swap(i, j int) {
-	all := *ln
+func (h *flowHeap) Swap(i, j int) {
+	all := *h
 	all[i], all[j] = all[j], all[i]
 	all[i].slot, all[j].slot = i, j
 }
 
 // Push implements heap.Interface.
-func (ln *line) Push(x any) {
+func (h *flowHeap) Push(x any) {
 	f, _ := x.(*flow)
-	f.slot = len(*ln)
-	*ln = append(*ln, f)
+	f.slot = len(*h)
+	*h = append(*h, f)
 }
 
 // Pop implements heap.Interface.
-func (ln *line) Pop() any {
-	all := *ln
+func (h *flowHeap) Pop() any {
+	all := *h
 	f := all[len(all)-1]
 	all[len(all)-1], f.in = nil, nil
-	*ln = all[:len(all)-1]
+	*h = all[:len(all)-1]
 	return f
 }

@@ -77,7 +77,7 @@ func (l *Reader) ReadBases(ctx context.Context, used map[plan.Branch]bool) error
 	}
 	var missing []string
 	for name := range wanted {
-		if l.Bases[name] != nil || l.absent[name] || l.Lost[name].Is() {
+		if l.Bases[name] != nil || l.absent[name] || l.Unread[name].Is() {
 			continue
 		}
 		if u := l.Rests(l.Key(partBase, string(name))); u.Is() {
@@ -92,7 +92,7 @@ func (l *Reader) ReadBases(ctx context.Context, used map[plan.Branch]bool) error
 		return err
 	}
 	for name := range l.tips {
-		if l.Bases[name] != nil || l.Lost[name].Is() {
+		if l.Bases[name] != nil || l.Unread[name].Is() {
 			continue
 		}
 		if !l.Final {
@@ -190,7 +190,7 @@ func (l *Reader) SawTip(branch plan.Branch, tip plan.SHA) error {
 }
 
 // lose notes that a base could not be read.
-func (l *Reader) lose(branch plan.Branch, u plan.Unread) { l.Lost[branch] = u }
+func (l *Reader) lose(branch plan.Branch, u plan.Unread) { l.Unread[branch] = u }
 
 // ErrMoved says that two reads of one observation saw different states.
 var ErrMoved = errors.New(look.WordMoved)

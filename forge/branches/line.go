@@ -88,7 +88,7 @@ func (t *tracker) addLines(ctx context.Context) error {
 	t.s.Sources = make(map[plan.Branch]plan.Source, len(t.from))
 	for _, from := range t.from {
 		raw := t.Bases[from]
-		if t.Lost[from].Is() {
+		if t.Unread[from].Is() {
 			continue
 		}
 		if raw == nil {

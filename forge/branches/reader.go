@@ -17,7 +17,7 @@ type Reader struct {
 	Home    plan.Branch // the default branch
 	Bases   map[plan.Branch]*RawBase
 	absent  map[plan.Branch]bool        // branches that were asked for and are not there
-	Lost    map[plan.Branch]plan.Unread // those that could not be read
+	Unread  map[plan.Branch]plan.Unread // those that could not be read
 	tips    map[plan.Branch]plan.SHA    // as the pages saw them
 	moves   map[[2]plan.SHA]move
 	parents map[plan.SHA]firstParent // of commits, as this look read them
@@ -30,7 +30,7 @@ type Reader struct {
 func NewReader(l *look.Look) *Reader {
 	before, _ := keptBranches.Get(l.Memory, struct{}{})
 	return &Reader{
-		Look: l, before: before, Bases: map[plan.Branch]*RawBase{}, absent: map[plan.Branch]bool{}, Lost: map[plan.Branch]plan.Unread{},
+		Look: l, before: before, Bases: map[plan.Branch]*RawBase{}, absent: map[plan.Branch]bool{}, Unread: map[plan.Branch]plan.Unread{},
 		tips: map[plan.Branch]plan.SHA{}, moves: map[[2]plan.SHA]move{}, parents: map[plan.SHA]firstParent{}, seen: newSightings(),
 	}
 }

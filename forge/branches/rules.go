@@ -75,7 +75,7 @@ func (l *Reader) rulesOf(ctx context.Context, names []plan.Branch) (map[plan.Bra
 		r, ok := keptRules.Get(l.Memory, name)
 		known[i] = r
 		fresh := ok && !l.RulesAnew && l.Now().Before(r.until) && r.classic == l.classic(name)
-		if !fresh && !l.Lost[name].Is() && !l.Rests(l.Key(partRules, string(name))).Is() {
+		if !fresh && !l.Unread[name].Is() && !l.Rests(l.Key(partRules, string(name))).Is() {
 			read = append(read, i)
 		}
 	}

@@ -244,7 +244,7 @@ func (t *tracker) readMissing(ctx context.Context) error {
 		tips = append(tips, e.Name)
 	}
 	for _, from := range t.from {
-		if t.seen.lined[from] || t.absent[from] || t.Lost[from].Is() {
+		if t.seen.lined[from] || t.absent[from] || t.Unread[from].Is() {
 			continue
 		}
 		if u := t.Rests(t.Key(partBase, string(from))); u.Is() {
@@ -380,7 +380,7 @@ func (t *tracker) addSources(ctx context.Context) error {
 	}
 	for _, from := range t.from {
 		raw, source := t.Bases[from], t.s.Sources[from]
-		if raw == nil || t.Lost[from].Is() {
+		if raw == nil || t.Unread[from].Is() {
 			continue
 		}
 		if b, base := t.s.Bases[from]; base {

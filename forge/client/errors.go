@@ -145,7 +145,7 @@ func Judge(err error) *Error {
 	}
 	var answer *github.ErrorResponse
 	if errors.As(err, &answer) && answer.Response != nil {
-		return answered(answer.Response.StatusCode, answer.Message, err).from(answer.Response.Header)
+		return errorOf(answer.Response.StatusCode, answer.Message, err).from(answer.Response.Header)
 	}
 	if errors.Is(err, errTooLong) {
 		return NewTransient(wordTooLong, ErrHeavy)
@@ -159,8 +159,8 @@ func Judge(err error) *Error {
 	return NewTransient(wordNoAnswer+": "+OneLine(cause.Error()), errors.Join(err, ErrSilent))
 }
 
-// answered is the Error that a status code stands for, with GitHub's message.
-func answered(code int, message string, err error) *Error {
+// errorOf is the Error that a status code stands for, with GitHub's message.
+func errorOf(code int, message string, err error) *Error {
 	reason := cmp.Or(OneLine(message), fmt.Sprintf("%d %s", code, http.StatusText(code)))
 	kind := Refused
 	switch {

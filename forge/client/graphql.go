@@ -140,9 +140,9 @@ func (c *Installation) post(ctx context.Context, body []byte) ([]byte, http.Head
 	case code == http.StatusOK, limited, first != "" && (code == http.StatusBadRequest || code == http.StatusUnprocessableEntity):
 		return data, resp.Header, slow(err)
 	case code >= http.StatusInternalServerError && says(first, phrasesHeavy):
-		return nil, nil, answered(code, first, ErrHeavy).from(resp.Header)
+		return nil, nil, errorOf(code, first, ErrHeavy).from(resp.Header)
 	default:
-		return nil, nil, answered(code, cmp.Or(messageOf(data), first), nil).from(resp.Header)
+		return nil, nil, errorOf(code, cmp.Or(messageOf(data), first), nil).from(resp.Header)
 	}
 }
 

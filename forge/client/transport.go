@@ -353,10 +353,10 @@ func tokenError(err error) error {
 	case a.Code == http.StatusForbidden && says(message, phrasesSuspended):
 		return &Error{Kind: Gone, Reason: wordSuspended, Err: ErrInstallation}
 	}
-	return answered(a.Code, messageOf([]byte(message)), nil).from(a.Header)
+	return errorOf(a.Code, messageOf([]byte(message)), nil).from(a.Header)
 }
 
-// limitedToken is a limit that met the request for a token; the gate reckons its end.
+// limitedToken is a limit that met the request for a token; the throttle reckons its end.
 type limitedToken struct{ answer answer }
 
 func (*limitedToken) Error() string { return wordLimit }
