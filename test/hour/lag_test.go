@@ -104,29 +104,30 @@ func TestALabelThatReadsDoNotShowYet(t *testing.T) {
 	})
 }
 
-// glimpse makes the service look while reads show what was done two halves of the lag ago, but not yet what was done one half ago; and lets a
-// minute pass.
-func (w *world) glimpse(r *standin.Repo) {
-	time.Sleep(lag * 3 / 4)
+// glimpse makes the service look while reads show what was done twice so long ago, but not yet what was done since; and lets a minute pass.
+func (w *world) glimpse(r *standin.Repo, since time.Duration) {
+	time.Sleep(lag - since/2)
 	w.poke(r)
 	time.Sleep(time.Minute)
 }
 
-// A label holds what became ready a moment later, by an event that reads show with it.
+// A label holds what became ready a moment before, also within the second of that: GitHub's times do not tell the two apart then.
 func TestNothingIsMergedWhoseLabelReadsDoNotShowYet(t *testing.T) {
-	lagging(t, "", func(w *world, r *standin.Repo) {
-		n, err := r.OpenPull(standin.NewPull{Head: "x", By: "alice", Draft: true, Change: &standin.Change{Write: map[string]string{"a-rw/1": "x"}}})
-		w.must(err)
-		time.Sleep(time.Minute)
-		w.must(r.MarkReady(n, "alice"))
-		time.Sleep(lag / 2)
-		w.must(r.Label(n, "alice", "hold"))
-		w.glimpse(r) // that it is ready, not yet that it is held
-		p := w.pull(r, n)
-		if !p.Open || status(r, p.HeadSHA) != "pending" || wasGreen(r, p.HeadSHA, w.start) {
-			t.Errorf("open %v, %q", p.Open, status(r, p.HeadSHA))
-		}
-	})
+	for _, after := range []time.Duration{lag / 2, lag / 8} {
+		lagging(t, "", func(w *world, r *standin.Repo) {
+			n, err := r.OpenPull(standin.NewPull{Head: "x", By: "alice", Draft: true, Change: &standin.Change{Write: map[string]string{"a-rw/1": "x"}}})
+			w.must(err)
+			time.Sleep(time.Until(time.Now().Add(time.Minute).Truncate(time.Second)))
+			w.must(r.MarkReady(n, "alice"))
+			time.Sleep(after)
+			w.must(r.Label(n, "alice", "hold"))
+			w.glimpse(r, after) // that it is ready, not yet that it is held
+			p := w.pull(r, n)
+			if !p.Open || status(r, p.HeadSHA) != "pending" || wasGreen(r, p.HeadSHA, w.start) {
+				t.Errorf("%v after: open %v, %q", after, p.Open, status(r, p.HeadSHA))
+			}
+		})
+	}
 }
 
 // frozen is the file of the world with a freeze, for ever.
@@ -167,7 +168,7 @@ func TestNothingIsMergedBeforeReadsShowAFreeze(t *testing.T) {
 		time.Sleep(lag / 2)
 		_, err = r.Commit("main", standin.Change{Write: map[string]string{".github/sluice.yaml": frozen(t, r)}})
 		w.must(err)
-		w.glimpse(r)
+		w.glimpse(r, lag/2)
 		if p := w.pull(r, n); !p.Open || status(r, p.HeadSHA) != "pending" || wasGreen(r, p.HeadSHA, w.start) {
 			t.Errorf("open %v, %q", p.Open, status(r, p.HeadSHA))
 		}
@@ -209,7 +210,7 @@ func TestACloseThatReadsDoNotShowYet(t *testing.T) {
 		time.Sleep(lag / 2)
 		w.must(r.ClosePull(n, "alice"))
 		before := w.requests()
-		w.glimpse(r)
+		w.glimpse(r, lag/2)
 		if p := w.pull(r, n); wasGreen(r, p.HeadSHA, w.start) || w.requests()-before > 8 {
 			t.Errorf("%d requests: %+v", w.requests()-before, ours(r, p.HeadSHA))
 		}
@@ -307,7 +308,7 @@ func TestAPushThatASourceDoesNotShowYet(t *testing.T) {
 		w.must(err)
 		time.Sleep(lag / 2)
 		w.must(r.Push("alice", "main", r.Tip("rw/a"))) // it was a mistake
-		w.glimpse(r)
+		w.glimpse(r, lag/2)
 		if slices.ContainsFunc(r.Moves(), func(m standin.Moved) bool { return m.Branch == "rw/a" && m.After == bad }) {
 			t.Error("it moved to a commit that its source had left")
 		}
