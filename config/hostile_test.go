@@ -64,6 +64,7 @@ func hostile() map[string]struct {
 		"quotes":                 {after("version: \"", fill("\\n")), codeSyntax},
 		"billion laughs":         {laughs(), codeAlias},
 		"documents":              {fill("---\n"), codeEmpty},
+		"directives":             {append(lines("%%TAG !a%d! b\n"), "---\nversion: 1\n"...), codeSyntax},
 		"zone in the file tree":  {[]byte("version: 1\ntimezone: ../../etc/passwd\n"), codeBadZone},
 		"absolute zone":          {[]byte("version: 1\ntimezone: /etc/localtime\n"), codeBadZone},
 	}

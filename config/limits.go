@@ -13,6 +13,8 @@ const (
 	// MaxBytes is the size of a file. Parsing takes time in proportion to it, whatever stands in the file. A thousand branches
 	// of long names take half of it.
 	MaxBytes = 256 << 10
+	// maxDirectives is how many lines may begin with %: the library compares each directive with all before it.
+	maxDirectives = 100
 	// MaxDepth is how deep sections and lists may nest. The format itself needs six levels.
 	MaxDepth = 12
 	// MaxEntries is how many entries any section or list may have, keys and values counted apart. Beyond it nothing is looked

@@ -88,10 +88,16 @@ func readable(data []byte, r *report) (tags []place, ok bool) {
 		r.fail(start(), utf16())
 		return nil, false
 	}
-	at := start()
+	at, directives := start(), 0
 	for i := 0; i < len(data); {
 		c, size := utf8.DecodeRune(data[i:])
+		if c == '%' && at.column == 1 {
+			directives++
+		}
 		switch {
+		case directives > maxDirectives:
+			r.fail(at, manyDirectives())
+			return nil, false
 		case c == utf8.RuneError && size == 1:
 			r.fail(at, notUTF8(data[i]))
 			return nil, false

@@ -94,6 +94,10 @@ func utf16() says {
 	return say(codeEncoding, "the file is UTF-16; save it as UTF-8")
 }
 
+func manyDirectives() says {
+	return say(codeSyntax, "more than %d lines begin with %%: a file needs none", maxDirectives)
+}
+
 func notUTF8(b byte) says {
 	return say(codeEncoding, "byte 0x%02x is not UTF-8; save the file as UTF-8", b)
 }

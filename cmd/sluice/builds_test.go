@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,6 +46,10 @@ func TestChecksAgain(t *testing.T) {
 	if len(little) >= len(built) || strings.Contains(plain, "building [") {
 		t.Errorf("again: %q", little)
 	}
+	stuck := &env{stdout: io.Discard, stderr: io.Discard, now: func() time.Time { return at }, bar: stuckWriter{}}
+	if code := run(t.Context(), stuck, []string{"check", dir}); code == 2 {
+		t.Error("a terminal that takes nothing ends a command")
+	}
 	for _, args := range [][]string{{"check", "--json"}, {"check", "--json=true", "."}} {
 		if !asksJSON(args) {
 			t.Errorf("%v is not for scripts", args)
@@ -57,3 +62,8 @@ func TestChecksAgain(t *testing.T) {
 		t.Error(entries, err)
 	}
 }
+
+// stuckWriter is a terminal that takes nothing, ever.
+type stuckWriter struct{}
+
+func (stuckWriter) Write([]byte) (int, error) { select {} }

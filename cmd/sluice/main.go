@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -109,8 +110,9 @@ func (w *patient) Write(p []byte) (int, error) {
 		return 0, context.Cause(w.ctx)
 	}
 	done := make(chan error, 1)
+	own := bytes.Clone(p) // nobody says when it is read
 	go func() {
-		_, err := w.to.Write(p)
+		_, err := w.to.Write(own)
 		done <- err
 	}()
 	select {
@@ -136,6 +138,11 @@ func (e *env) escaped(ctx context.Context) (*env, func() error) {
 	}
 	out, errs, escaped := escape.NewWriter(&patient{ctx: ctx, to: e.stdout}, keep...), escape.NewWriter(&patient{ctx: ctx, to: e.stderr}), *e
 	escaped.stdout, escaped.stderr, escaped.child = out, errs, e.stdout
+	if e.bar != nil {
+		now, cancel := context.WithCancel(ctx)
+		cancel() // nothing waits for who looks at progress, not even before a signal
+		escaped.bar = &patient{ctx: now, to: e.bar}
+	}
 	return &escaped, func() error { return errors.Join(out.Close(), errs.Close()) }
 }
 
