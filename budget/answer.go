@@ -17,7 +17,7 @@ type Answer struct {
 }
 
 // resources are GitHub's names of the accounts.
-var resources = [Accounts]string{"core", "graphql"}
+var resources = [accounts]string{"core", "graphql"}
 
 // said is what an answer says of an hour.
 func (a Answer) said(now time.Time) (q Quota) {

@@ -38,15 +38,15 @@ func (b *bucket) refill(now time.Time) {
 	}
 }
 
-// Wait is how long it takes until points are there.
-func (b *bucket) Wait(now time.Time, points float64) time.Duration {
+// wait is how long it takes until points are there.
+func (b *bucket) wait(now time.Time, points float64) time.Duration {
 	b.refill(now)
 	missing := min(points, b.burst) - b.level
 	return max(0, time.Duration(missing/b.rate*float64(time.Second)))
 }
 
-// Spend takes points that go off at an instant.
-func (b *bucket) Spend(at time.Time, points float64) {
+// spend takes points that go off at an instant.
+func (b *bucket) spend(at time.Time, points float64) {
 	b.refill(at)
 	b.level -= points
 }

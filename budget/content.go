@@ -24,24 +24,24 @@ func newContent(pace int) content {
 	}
 }
 
-// Wait is how long it takes until one more may be sent.
-func (c content) Wait(now time.Time) (longest time.Duration) {
+// wait is how long it takes until one more may be sent.
+func (c content) wait(now time.Time) (longest time.Duration) {
 	for _, w := range c {
 		longest = max(longest, w.Wait(now, 1, 1))
 	}
 	return longest
 }
 
-// Spend notes one that goes off at an instant.
-func (c content) Spend(at time.Time) {
+// spend notes one that goes off at an instant.
+func (c content) spend(at time.Time) {
 	for _, w := range c {
 		w.Spend(at, 1)
 	}
 }
 
-// Quota is what is left of the window that leaves less. Merges that wait come back when half of it is free: one look for each that
+// quota is what is left of the window that leaves less. Merges that wait come back when half of it is free: one look for each that
 // comes free would cost more than they do.
-func (c content) Quota(now time.Time) Quota {
+func (c content) quota(now time.Time) Quota {
 	b := Quota{Left: math.MaxInt}
 	for _, w := range c {
 		half := w.Wait(now, math.Ceil(w.most/2), 1)

@@ -19,7 +19,7 @@ type Account int
 const (
 	REST Account = iota
 	GraphQL
-	Accounts = 2
+	accounts = 2
 )
 
 // Quota is one of GitHub's budgets of an hour.
@@ -45,8 +45,8 @@ type hour struct {
 	held    int       // what is kept for debts
 }
 
-// Quota is what is left of it.
-func (h *hour) Quota(now time.Time) Quota {
+// quota is what is left of it.
+func (h *hour) quota(now time.Time) Quota {
 	b := Quota{Limit: h.limit, Left: math.MaxInt}
 	if h.limit == 0 {
 		b.Limit = HourlyDefault
@@ -57,9 +57,9 @@ func (h *hour) Quota(now time.Time) Quota {
 	return b
 }
 
-// Hear takes in what an answer says of an hour, of which the limit may not be known, or the rest. Answers come in any order: within an hour the
+// hear takes in what an answer says of an hour, of which the limit may not be known, or the rest. Answers come in any order: within an hour the
 // least is right.
-func (h *hour) Hear(said Quota, now time.Time) {
+func (h *hour) hear(said Quota, now time.Time) {
 	if said.Limit > 0 {
 		h.limit = said.Limit
 	}

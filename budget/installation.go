@@ -29,11 +29,11 @@ func (p Price) waits() bool { return p.Of == REST && p.Class < Opening }
 // Installation is what one installation may send, and since when it may send nothing. It is safe for concurrent use.
 type Installation struct {
 	mu      sync.Mutex
-	paces   [Accounts]*Window // by the minute
+	paces   [accounts]*Window // by the minute
 	even    *bucket           // of REST, for what waits for openings; nil: no pace
-	hours   [Accounts]hour
+	hours   [accounts]hour
 	content content
-	until   [Accounts]time.Time // nothing may be sent from an account before; zero: no limit stands
+	until   [accounts]time.Time // nothing may be sent from an account before; zero: no limit stands
 	strikes int                 // limits in a row that named no end
 	costs   map[string]int      // what the last query of each kind cost of the hour
 }
@@ -75,10 +75,10 @@ func (m *Installation) Reserve(p Price, now time.Time) (wait time.Duration, unti
 		w.Spend(at, p.Points)
 	}
 	if p.waits() && m.even != nil {
-		m.even.Spend(at, p.Points)
+		m.even.spend(at, p.Points)
 	}
 	if p.Content {
-		m.content.Spend(at)
+		m.content.spend(at)
 	}
 	m.hours[p.Of].flying += p.Hour
 	return wait, time.Time{}, NoCause
@@ -89,7 +89,7 @@ func (m *Installation) wait(p Price, now time.Time) (time.Duration, time.Time, C
 	if until := m.until[p.Of]; now.Before(until) {
 		return 0, until, GitHubs
 	}
-	b := m.hours[p.Of].Quota(now)
+	b := m.hours[p.Of].quota(now)
 	if p.Class < Debt && b.Left < p.Hour+p.Class.reserve(b.Limit)+m.hours[p.Of].held {
 		return 0, b.Renewed, HourSpent
 	}
@@ -98,10 +98,10 @@ func (m *Installation) wait(p Price, now time.Time) (time.Duration, time.Time, C
 		wait = w.Wait(now, p.Points, p.Class.pace())
 	}
 	if p.waits() && m.even != nil {
-		wait = max(wait, m.even.Wait(now, p.Points))
+		wait = max(wait, m.even.wait(now, p.Points))
 	}
 	if p.Content && p.Class < Debt { // of which events want nothing
-		wait = max(wait, m.content.Wait(now))
+		wait = max(wait, m.content.wait(now))
 	}
 	if wait > Patience {
 		return 0, now.Add(wait), MinuteFull
@@ -135,7 +135,7 @@ func (m *Installation) Hear(a Answer, now time.Time) time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if named := a.Header.Get("X-RateLimit-Resource"); named == resources[a.Of] || named == "" { // others are of no concern to us
-		m.hours[a.Of].Hear(a.said(now), now)
+		m.hours[a.Of].hear(a.said(now), now)
 	}
 	if !a.Limited {
 		if a.Code < 400 {
@@ -144,7 +144,7 @@ func (m *Installation) Hear(a Answer, now time.Time) time.Time {
 		return time.Time{}
 	}
 	until := m.end(a, now)
-	for of := range Account(Accounts) {
+	for of := range Account(accounts) {
 		if (of == a.Of || !a.primary()) && until.After(m.until[of]) { // a secondary limit is one on both
 			m.until[of] = until
 		}
@@ -166,7 +166,7 @@ func (m *Installation) end(a Answer, now time.Time) time.Time {
 func (m *Installation) Quotas(now time.Time) Quotas {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return Quotas{REST: m.hours[REST].Quota(now), GraphQL: m.hours[GraphQL].Quota(now), Content: m.content.Quota(now)}
+	return Quotas{REST: m.hours[REST].quota(now), GraphQL: m.hours[GraphQL].quota(now), Content: m.content.quota(now)}
 }
 
 // Hold keeps so much of an account's present hour for debts: nothing else takes it.

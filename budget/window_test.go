@@ -60,8 +60,8 @@ func TestWhatTellsIsSpentEvenly(t *testing.T) {
 	now, spent := at, 0.0
 	var last time.Duration
 	for range 1000 { // as many as there are, all the time
-		wait := b.Wait(now, status)
-		b.Spend(now.Add(wait), status)
+		wait := b.wait(now, status)
+		b.spend(now.Add(wait), status)
 		if spent += status; spent > 260 && wait > 2*time.Second {
 			t.Fatalf("after %v points nothing goes for %v", spent, wait)
 		}
@@ -73,11 +73,11 @@ func TestWhatTellsIsSpentEvenly(t *testing.T) {
 	if last == 0 {
 		t.Error("nothing ever waited")
 	}
-	if wait := b.Wait(now.Add(time.Hour), 1000); wait > 0 {
+	if wait := b.wait(now.Add(time.Hour), 1000); wait > 0 {
 		t.Errorf("more than a burst waits for %v", wait)
 	}
-	b.Spend(now.Add(time.Hour), 200)
-	if wait := b.Wait(now, status); wait > 0 {
+	b.spend(now.Add(time.Hour), 200)
+	if wait := b.wait(now, status); wait > 0 {
 		t.Errorf("after a clock was set back what there is waits for %v", wait)
 	}
 }

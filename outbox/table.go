@@ -45,8 +45,8 @@ type Write struct {
 	replaced bool // another decision came since it began
 }
 
-// Old reports whether what a write rests on is too old for it to begin.
-func (w *Write) Old(now clock.Instant) bool {
+// old reports whether what a write rests on is too old for it to begin.
+func (w *Write) old(now clock.Instant) bool {
 	return !w.Before.Wall.IsZero() && (!now.Wall.Before(w.Before.Wall) || now.Tick >= w.Before.Tick)
 }
 
@@ -249,7 +249,7 @@ func (q *queue) next(now clock.Instant, a Allowance, opening int) (begin []*Writ
 		case f.asked != 0: // its turn is kept
 			until = min(until, f.asked+readPatience+1)
 			q.turns[c].pass(f)
-		case w.Old(now):
+		case w.old(now):
 			f.asked = max(now.Tick, 1)
 			until = min(until, f.asked+readPatience+1)
 			stale = append(stale, Stale{w.Repo, f.soon(at, max(1, a.Ahead/opening+min(1, a.Ahead%opening)))})

@@ -386,7 +386,7 @@ func (w *tableWorld) check(x *Write) {
 	switch {
 	case !w.wanted[x]:
 		w.t.Fatal("what nobody wants begins")
-	case x.Old(noon(w.now)):
+	case x.old(noon(w.now)):
 		w.t.Fatal("what is too old begins")
 	}
 	for _, y := range w.running {
@@ -414,7 +414,7 @@ func (w *tableWorld) waits(repo plan.Repo) bool {
 	some := false
 	for x := range w.wanted {
 		if x.Repo == repo && x.Class == Opens {
-			if x.Old(noon(w.now)) {
+			if x.old(noon(w.now)) {
 				return false
 			}
 			some = true

@@ -98,8 +98,8 @@ func newRenderSuspendCommand(e *env) *cobra.Command {
 			if bytes.Contains(out.Manifests, []byte(render.ImagePlaceholder)) {
 				fmt.Fprintf(e.stderr, "sluice: %s is only a placeholder: set your image with --image, or nothing runs\n", call.image)
 			}
-			for _, c := range wrong {
-				fmt.Fprintln(e.stderr, "sluice: "+c.Sentence())
+			for _, h := range wrong {
+				fmt.Fprintln(e.stderr, "sluice: "+h.Contradiction())
 			}
 			return answer(!e.whole(references) || !out.Clean)
 		},

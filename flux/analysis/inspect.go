@@ -124,8 +124,8 @@ func (t Tree) consistency(ctx context.Context, g *reach.Graph, policy *config.Po
 func suspendInGit(policy *config.Policy, clusters []graph.Cluster) []config.Finding {
 	var out []config.Finding
 	wrong, _ := render.Contradictions(render.Input{Policy: policy, Clusters: clusters}) // who called knows that the context ended
-	for _, c := range wrong {
-		out = append(out, config.Finding{Severity: config.Warning, Code: codeSuspend, Message: c.Sentence()})
+	for _, h := range wrong {
+		out = append(out, config.Finding{Severity: config.Warning, Code: codeSuspend, Message: h.Contradiction()})
 	}
 	return out
 }

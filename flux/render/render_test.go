@@ -166,7 +166,7 @@ func TestSuspendInGit(t *testing.T) {
 		if err != nil || clean || !strings.Contains(string(out), "\n# ERROR: "+want) {
 			t.Errorf("%t %v\n%s", clean, err, out)
 		}
-		if all, err := Contradictions(in); err != nil || len(all) != 1 || !strings.HasPrefix(all[0].Sentence(), want) {
+		if all, err := Contradictions(in); err != nil || len(all) != 1 || !strings.HasPrefix(all[0].Contradiction(), want) {
 			t.Errorf("%+v", all)
 		}
 	}

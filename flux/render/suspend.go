@@ -87,7 +87,7 @@ func Suspend(in Input, call Call) (Suspension, error) {
 		}
 		for _, h := range held {
 			if h.Suspend.Set() {
-				v.Errors = append(v.Errors, Contradiction{c.Name, h}.Sentence())
+				v.Errors = append(v.Errors, h.Contradiction())
 				out.Clean = false
 			}
 		}

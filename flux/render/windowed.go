@@ -301,15 +301,10 @@ func named(namespace, name string) bool {
 	return namespaceShape.MatchString(namespace) && nameShape.MatchString(name)
 }
 
-// Contradiction is a Kustomization that is held, and of whose suspend Git says something: Flux puts that back.
-type Contradiction struct {
-	Cluster string
-	Held    Hold
-}
-
-// Contradictions are those of all clusters, each place of a file once.
-func Contradictions(in Input) ([]Contradiction, error) {
-	var out []Contradiction
+// Contradictions are the Kustomizations of all clusters that are held, and of whose suspend Git says something, each place of a file once: Flux puts
+// that back.
+func Contradictions(in Input) ([]Hold, error) {
+	var out []Hold
 	seen := map[graph.Place]bool{}
 	o, err := newOwners(in)
 	for _, c := range in.Clusters {
@@ -321,7 +316,7 @@ func Contradictions(in Input) ([]Contradiction, error) {
 		for _, h := range held {
 			if h.Suspend.Set() && !seen[h.Suspend.Place] {
 				seen[h.Suspend.Place] = true
-				out = append(out, Contradiction{c.Name, h})
+				out = append(out, h)
 			}
 		}
 	}

@@ -94,10 +94,10 @@ func wordWhichBranch(r layout.Release, n int) string {
 	return fmt.Sprintf("%d branches match %s, and which one is this cluster's does not follow from its name", n, glob)
 }
 
-// Sentence says what is wrong with a contradiction.
-func (c Contradiction) Sentence() string {
+// Contradiction says what is wrong where Git says something of its suspend.
+func (h Hold) Contradiction() string {
 	return fmt.Sprintf("%s sets suspend: %s on the Flux Kustomization %s, which is windowed: Flux restores that whenever it is changed in the cluster; remove it from Git",
-		plan.Clean(c.Held.Suspend.Place.String()), plan.Clean(c.Held.Suspend.Value), plan.Clean(c.Held.ID()))
+		plan.Clean(h.Suspend.Place.String()), plan.Clean(h.Suspend.Value), plan.Clean(h.ID()))
 }
 
 func wordLeft(l Omission) string {

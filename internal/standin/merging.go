@@ -208,7 +208,7 @@ type Mergeability int
 
 // How mergeability is answered.
 const (
-	Lazily  Mergeability = iota // as GitHub: unknown at first, while a background job finds out
+	_       Mergeability = iota // as GitHub: unknown at first, while a background job finds out
 	AtOnce                      // always known
 	Unknown                     // never known, as when GitHub's job is stuck
 )

@@ -330,7 +330,7 @@ func (r *Repo) DismissReview(n int, by, reviewer string) error {
 		v := p.Reviews[i]
 		if strings.EqualFold(v.By.Login, reviewer) && (v.State == Approved || v.State == ChangesRequested) {
 			p.Reviews = slices.Clone(p.Reviews)
-			p.Reviews[i].State = Dismissed
+			p.Reviews[i].State = dismissed
 			r.notifyReview("dismissed", Person(by), p, p.Reviews[i])
 			return nil
 		}
@@ -338,7 +338,7 @@ func (r *Repo) DismissReview(n int, by, reviewer string) error {
 	return fmt.Errorf("review of %d by %s: %w", n, reviewer, ErrNotFound)
 }
 
-// SetPermission sets what a person may do: Read, Triage, Write, Maintain or Admin.
+// SetPermission sets what a person may do: Read, Triage, Write, "maintain" or Admin.
 func (r *Repo) SetPermission(login, permission string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

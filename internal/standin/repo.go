@@ -115,7 +115,7 @@ const (
 	Approved         ReviewState = "APPROVED"
 	ChangesRequested ReviewState = "CHANGES_REQUESTED"
 	Commented        ReviewState = "COMMENTED"
-	Dismissed        ReviewState = "DISMISSED"
+	dismissed        ReviewState = "DISMISSED"
 )
 
 // Status is a commit status.
@@ -145,7 +145,7 @@ const (
 	Read     = "read"
 	Triage   = "triage"
 	Write    = "write"
-	Maintain = "maintain"
+	maintain = "maintain"
 	Admin    = "admin"
 )
 
@@ -173,7 +173,7 @@ func (r *Repo) canWrite(a Actor) bool {
 	if a.App != 0 {
 		return false
 	}
-	return slices.Contains([]string{Write, Maintain, Admin}, r.permission(a.Login))
+	return slices.Contains([]string{Write, maintain, Admin}, r.permission(a.Login))
 }
 
 // pull gives a pull request to read or edit; the caller holds r.mu.

@@ -89,7 +89,7 @@ func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	}
 	switch s.limits.charge(w.Header(), limitKey{who.id, "graphql"}, cost, s.Now()) {
 	case "":
-	case LimitHour: // with 200, other than in REST
+	case limitHour: // with 200, other than in REST
 		e := GraphQLError{Type: "RATE_LIMITED", Message: fmt.Sprintf(msgPrimaryLimit, who.id)}
 		answer{status: http.StatusOK, body: object{"errors": []GraphQLError{e}}}.write(w)
 		return

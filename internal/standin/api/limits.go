@@ -31,10 +31,10 @@ const (
 
 // The names of limits in [Server.Limited].
 const (
-	LimitHour       = "hour"
+	limitHour       = "hour"
 	LimitMinute     = "minute"
 	LimitContent    = "content"
-	LimitConcurrent = "concurrent"
+	limitConcurrent = "concurrent"
 )
 
 // limits counts what each installation has used up of the running hour, for REST and GraphQL apart, and what it sent within the last
@@ -142,7 +142,7 @@ func (l *limits) charge(h http.Header, key limitKey, p price, now time.Time) (li
 	defer l.mu.Unlock()
 	u := l.of(key, now)
 	if u.used+p.hour > l.perHour {
-		limit = LimitHour
+		limit = limitHour
 	} else {
 		u.used += p.hour
 		limit = l.pass(key, p, now)
@@ -199,7 +199,7 @@ func (l *limits) enter(whose string) (leave func(), ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.Concurrent > 0 && l.flying[whose] >= l.Concurrent {
-		l.refused[LimitConcurrent]++
+		l.refused[limitConcurrent]++
 		return nil, false
 	}
 	l.flying[whose]++

@@ -199,7 +199,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, serve endpoint) {
 	if c.who.token != nil {
 		switch s.limits.charge(w.Header(), limitKey{c.who.id, "core"}, priceOf(r), s.Now()) {
 		case "":
-		case LimitHour:
+		case limitHour:
 			s.fail(w, standin.Refuse(http.StatusForbidden, msgPrimaryLimit, c.who.id))
 			return
 		default:
