@@ -235,12 +235,21 @@ func begin(lines []string, at int) int {
 // maxDepth is how deep a document may be; none of Flux's is near it.
 const maxDepth = 50
 
-// odd reports whether a node has what does not stand for itself: aliases, anchors, tags of its own.
+// odd reports whether a node has what does not stand for itself: aliases, anchors, tags of its own; or a key twice, of which kustomize builds nothing.
 func odd(n *yaml.Node, depth int) bool {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" || n.Style&yaml.TaggedStyle != 0 || depth > maxDepth {
 		return true
 	}
-	return slices.ContainsFunc(n.Content, func(c *yaml.Node) bool { return odd(c, depth+1) })
+	keys := map[string]bool{}
+	for i, c := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 {
+			keys[c.Value] = true
+		}
+		if odd(c, depth+1) {
+			return true
+		}
+	}
+	return n.Kind == yaml.MappingNode && 2*len(keys) < len(n.Content)
 }
 
 // made is a Kustomization from what is known of it.
@@ -259,7 +268,8 @@ func made(k *graph.Kustomization) *yaml.Node {
 	return out
 }
 
-// get is the value at keys of a mapping; nil: there is none.
+// get is the value at keys of a mapping; nil: there is none. What is written again has its comments and its form, so it is the library's nodes,
+// not those that graph keeps; of a key that stands twice the last counts for both, as for kustomize in a kustomization.yaml.
 func get(n *yaml.Node, keys ...string) *yaml.Node {
 	for _, key := range keys {
 		i := index(n, key)
@@ -276,7 +286,7 @@ func index(n *yaml.Node, key string) int {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return -1
 	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
+	for i := len(n.Content) - 2; i >= 0; i -= 2 {
 		if n.Content[i].Value == key {
 			return i
 		}

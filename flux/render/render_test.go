@@ -231,6 +231,24 @@ func TestShared(t *testing.T) {
 	}
 }
 
+// TestKeyTwice: of a key that a document has twice the last counts, as in graph. kustomize builds no such document: it is made anew.
+func TestKeyTwice(t *testing.T) {
+	for _, twice := range []string{"path: ./apps", "prune: true"} {
+		key, _, _ := strings.Cut(twice, ":")
+		tree := simple(twice, key+": ./x\n  "+twice)
+		rules := head + "branches: [{name: rw, from: main, window: cluster-1}]\nlayout: {rules: [{paths: [\"apps/**\"], release: {branches: [rw]}}]}\n"
+		out, err := Flux(input(t, rules, tree), "https://github.com/acme/fleet", "")
+		if err != nil || !strings.Contains(string(out), wordMade) {
+			t.Errorf("%v\n%s", err, out)
+		}
+		for _, o := range decoded(t, out) {
+			if spec, _ := o["spec"].(map[string]any); o["kind"] == "Kustomization" && (spec["path"] != "./apps" || spec["prune"] != true) {
+				t.Errorf("%s: %v", twice, spec)
+			}
+		}
+	}
+}
+
 // TestTag: a live side that follows a tag goes on doing so, whatever the file calls its branch.
 func TestTag(t *testing.T) {
 	tree := simple("branch: main", "tag: v1")
