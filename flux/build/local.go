@@ -21,7 +21,7 @@ func (b *builder) local(l *lookup, e Entry) (out []made) {
 	if b.left == nil {
 		b.left = newBuilder(b.tree.local(), b.limits)
 	}
-	e.Components = slices.DeleteFunc(slices.Clone(e.Components), remote)
+	e.Components = slices.DeleteFunc(slices.Clone(e.Components), graph.Remote)
 	// Of a file without what it lists from elsewhere nothing else is known than of the file: the questions are the same.
 	without := &lookup{b.left.tree, l.asked}
 	u := undertaking{without, b.limits, newWalk(without, b.limits, b.left.texts)}
@@ -53,7 +53,7 @@ func withoutRemote(text []byte) []byte {
 	removed := false
 	for _, list := range []*[]string{&k.Resources, &k.Bases, &k.Components} { //nolint:staticcheck // deprecated fields are read all the same
 		all := len(*list)
-		*list = slices.DeleteFunc(*list, remote)
+		*list = slices.DeleteFunc(*list, graph.Remote)
 		removed = removed || len(*list) < all
 	}
 	if !removed {

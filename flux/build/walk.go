@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -196,7 +195,7 @@ func (v *visit) local(ref string) (name string, ok bool) {
 	switch {
 	case v.err != nil:
 		return "", false
-	case remote(ref):
+	case graph.Remote(ref):
 		v.refuse(ref, &remoteError{ref})
 		return "", false
 	case path.IsAbs(ref):
@@ -322,7 +321,7 @@ func (v *visit) plugin(ref string) {
 
 // paths refuses what a plugin's configuration would read from elsewhere.
 func (v *visit) paths(n *yaml.Node, named bool) {
-	if _, after, _ := strings.Cut(n.Value, "="); named && n.Kind == yaml.ScalarNode && (remote(n.Value) || remote(after)) {
+	if _, after, _ := strings.Cut(n.Value, "="); named && n.Kind == yaml.ScalarNode && (graph.Remote(n.Value) || graph.Remote(after)) {
 		v.refuse(n.Value, &remoteError{n.Value})
 	}
 	for i, child := range n.Content {
@@ -331,24 +330,6 @@ func (v *visit) paths(n *yaml.Node, named bool) {
 		}
 		v.paths(child, named)
 	}
-}
-
-// user is how kustomize knows a host of git by its user.
-var user = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9-]*@.*[:/]`)
-
-// remote reports whether kustomize might look elsewhere for what a text names. It asks for a scheme, a user or a host that it knows, before it looks
-// whether there is such a file.
-func remote(ref string) bool {
-	ref = strings.ToLower(ref)
-	for again := true; again; {
-		ref, again = strings.CutPrefix(ref, "git::")
-	}
-	for _, prefix := range []string{"http:", "https:", "ssh:", "file:", "git:", "github.com/", "github.com:"} {
-		if strings.HasPrefix(ref, prefix) {
-			return true
-		}
-	}
-	return strings.Contains(ref, "://") || user.MatchString(ref)
 }
 
 // read gives a file.

@@ -323,11 +323,6 @@ func (t *Tree) sections(d *doc, field string) []*doc {
 	return out
 }
 
-// remote reports whether kustomize may fetch what a name stands for that is not in the tree.
-func remote(name string) bool {
-	return strings.ContainsAny(name, ":?@") || strings.HasPrefix(strings.ToLower(name), "github.com/")
-}
-
 // Leaf is where the graph ends: something that an entry point needs and that stands in no file of the tree, or that is not followed.
 type Leaf struct {
 	Place        // of what names it

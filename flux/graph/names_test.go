@@ -69,7 +69,7 @@ func TestNames(t *testing.T) {
 // TestMissing: what is named and is not there, what leads back, and what is of the wrong kind are problems with their places; what is not of
 // the tree is where the graph ends.
 func TestMissing(t *testing.T) {
-	const any = "-- k/a.yaml --\na: b\n-- dir/a.yaml --\na: b\n-- com/kustomization.yaml --\nkind: Component\n-- base/kustomization.yaml --\nnamespace: x\n-- up/kustomization.yaml --\nresources: [../k]\n"
+	const any = "-- k/a.yaml --\na: b\n-- dir/a.yaml --\na: b\n-- com/kustomization.yaml --\nkind: Component\n-- base/kustomization.yaml --\nnamespace: x\n-- k/github.com/a/b/kustomization.yaml --\nkind: Component\n-- up/kustomization.yaml --\nresources: [../k]\n"
 	for text, want := range map[string]string{
 		"resources:\n  - none.yaml\n":                  `k/kustomization.yaml:2: resources names "none.yaml", which is not in the repository`,
 		"resources: [/k/a.yaml]":                       `k/kustomization.yaml:1: resources names "/k/a.yaml", which is not in the repository`,
@@ -82,9 +82,15 @@ func TestMissing(t *testing.T) {
 		"x: &x {files: [a]}\nconfigMapGenerator: [*x]": `k/kustomization.yaml:2: configMapGenerator names "a", which is not in the repository`,
 		"helmCharts: [{name: none}]": `k/kustomization.yaml:1: helmCharts names "charts/none", which is not in the repository; ` +
 			`leaf chart k/kustomization.yaml:1: the chart "none" is built with helm, which Flux does not do here: what it makes is not known`,
-		"resources: [https://example.com/x, 'https://example.com/x']":       `leaf remote k/kustomization.yaml:1: resources names "https://example.com/x", which is fetched from elsewhere: it was not read`,
-		"components: ['git@example.com:a/b?ref=c']":                         `leaf remote k/kustomization.yaml:1: components names "git@example.com:a/b?ref=c", which is fetched from elsewhere: it was not read`,
-		"transformers: [a.yaml]":                                            `leaf plugin k/kustomization.yaml:1: transformers names "a.yaml", a plugin that is not part of kustomize: what it makes or reads is not known`,
+		"resources: [https://example.com/x, 'https://example.com/x']": `leaf remote k/kustomization.yaml:1: resources names "https://example.com/x", which is fetched from elsewhere: it was not read`,
+		"components: ['git@example.com:a/b?ref=c']":                   `leaf remote k/kustomization.yaml:1: components names "git@example.com:a/b?ref=c", which is fetched from elsewhere: it was not read`,
+		"components: [github.com/a/b]":                                `leaf remote k/kustomization.yaml:1: components names "github.com/a/b", which is fetched from elsewhere: it was not read`,
+		"resources: [github.com/a/b]":                                 `leaf remote k/kustomization.yaml:1: resources names "github.com/a/b", which is fetched from elsewhere: it was not read`,
+		"resources: ['github.com:a/b', 'x:y']": `k/kustomization.yaml:1: resources names "x:y", which is not in the repository; ` +
+			`leaf remote k/kustomization.yaml:1: resources names "github.com:a/b", which is fetched from elsewhere: it was not read`,
+		"resources: ['x?ref=v1', x@y]": `k/kustomization.yaml:1: resources names "x?ref=v1", which is not in the repository; ` +
+			`k/kustomization.yaml:1: resources names "x@y", which is not in the repository`,
+		"transformers: [a.yaml]": `leaf plugin k/kustomization.yaml:1: transformers names "a.yaml", a plugin that is not part of kustomize: what it makes or reads is not known`,
 		"generators:\n  - |\n    apiVersion: example.com/v1\n    kind: X\n": `leaf plugin k/kustomization.yaml:3: generators has a plugin that is not part of kustomize: what it makes or reads is not known`,
 	} {
 		g, c, _ := reads(t, "-- k/kustomization.yaml --\n"+text+"\n"+any)

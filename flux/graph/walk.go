@@ -330,6 +330,7 @@ func (l *load) resource(dir string, n reference, depth int) []*doc {
 	switch {
 	case t.files[p]:
 		return l.file(p, n.place.File, n.field)
+	case Remote(n.text): // whatever directory there is
 	case t.builds[p] != nil:
 		l.look(p)
 		return l.unit(n, p, depth+1)
@@ -346,7 +347,7 @@ func (l *load) component(dir string, n reference, docs []*doc, depth int) []*doc
 	p := l.find(dir, n)
 	b := l.built(p)
 	l.look(p)
-	if b == nil {
+	if b == nil || Remote(n.text) {
 		l.missing(n, p)
 		return docs
 	}
@@ -367,6 +368,10 @@ func (l *load) find(dir string, n reference) string {
 // missing says that there is nothing of a name in the tree. A directory whose kustomization.yaml was not read is read as far as that.
 func (l *load) missing(n reference, p string) {
 	l.look(p)
+	if Remote(n.text) {
+		l.leaf(Leaf{n.place, LeafRemote, wordRemote(n.field, n.text), n.text})
+		return
+	}
 	for _, name := range BuildNames() {
 		if file := path.Join(p, name); p != "" && l.walk.tree.contents[file] != nil {
 			l.edge(file, n.place.File, n.field)
@@ -376,8 +381,6 @@ func (l *load) missing(n reference, p string) {
 	}
 	l.look(gitmodules)
 	switch {
-	case remote(n.text):
-		l.leaf(Leaf{n.place, LeafRemote, wordRemote(n.field, n.text), n.text})
 	case l.foreign || l.walk.tree.inModule(p):
 		l.leaf(Leaf{Place: n.place, Kind: LeafRemote, Text: wordApart(n.field, n.text)})
 	case l.walk.tree.dirs[p]:
