@@ -39,14 +39,6 @@ func (e *env) moment(text string) (moment, error) {
 	return moment{text: text, local: m}, nil
 }
 
-// or is the instant if it is known without a file, else another.
-func (m moment) or(other time.Time) time.Time {
-	if m.exact.IsZero() {
-		return other
-	}
-	return m.exact
-}
-
 // in is the instant by the zone of a file; nil: there is no valid one.
 func (m moment) in(policy *config.Policy) (time.Time, error) {
 	switch {
