@@ -46,7 +46,7 @@ func (s Settings) Observe(ctx context.Context, owner, name string, now time.Time
 // recalled is a repository as it is, with what the service remembers of it, if it is there.
 func (s Settings) recalled(ctx context.Context, f *forge.Forge, repo plan.Repo, now time.Time, at func(*config.Policy) (time.Time, error)) (seen plan.Snapshot, err error) {
 	recall := func(time.Time) (store.Memory, error) { return store.Memory{}, nil }
-	first := func([]plan.SHA) (map[plan.SHA]time.Time, error) { return nil, nil } //nolint:nilnil // heads count as seen for the first time
+	first := func([]plan.SHA) (map[plan.SHA]time.Time, error) { return nil, nil } // heads count as seen for the first time
 	r, err := store.OpenReader(ctx, s.Database)
 	switch {
 	case errors.Is(err, store.ErrAbsent): // there is nothing to remember
