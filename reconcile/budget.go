@@ -172,19 +172,19 @@ func (k *look) scheduleForeseen(limit *client.Error, now instant) {
 	if e.resync <= now.Tick {
 		e.resync = again
 	}
-	if e.began == budget.Event {
+	if e.lookClass == budget.Event {
 		of := points
 		if limit.Requests {
 			of, e.reads.rules, e.reads.events = requests, max(1, e.reads.rules), max(1, e.reads.events)
 		}
 		ln.purses[of].refused = max(ln.purses[of].refused, again)
 	}
-	if e.began != budget.Opening {
+	if e.lookClass != budget.Opening {
 		e.eventAt = min(e.eventAt, e.event)
 		e.due = min(e.due, e.doubt())
 	}
 	e.due = min(e.due, e.lastCall(now))
-	if e.began != budget.Resync && !k.rules {
+	if e.lookClass != budget.Resync && !k.rules {
 		e.due = min(e.due, again)
 	} else { // what else it was to answer may have points where a resync has none, and needs no requests where rules do
 		e.due = min(e.due, max(e.asked, now.Tick))

@@ -4,7 +4,7 @@
 //
 // Per repository: plan := decide(observe(repo)). A look reads and decides, and writes nothing: what its plan wants stands in the table
 // ([outbox.Table]), in the place of what was wanted there before. One writer takes from the table whose turn it is, and does each write in a goroutine
-// of its own. It is looked again when GitHub says that something changed, when plan.Wake or plan.Look comes, when what was wanted is done,
+// of its own. A repository is looked at again when GitHub says that something changed, when plan.Wake or plan.Look comes, when what was wanted is done,
 // or at the resync. A look begins from what GitHub says at that moment: webhooks are hints. What was decided before is written only while it
 // is young enough ([plan.Pin]) and no event has named what it rests on; else it is read and decided again.
 //

@@ -80,7 +80,7 @@ const (
 	limitPatience = 10 * time.Second
 	// limitTries is how often one write is begun anew after such a limit.
 	limitTries = 5
-	// agedAfter is the age of an observation after which it is not acted on any more, but made anew in batches: what is left
+	// agedAfter is the age of an observation after which it is not acted on any more, but made anew: what is left
 	// of its half minute may not suffice.
 	agedAfter = 10 * time.Second
 	// aheadOfTurn is how long before its turn what opens is read again at the earliest: so it is not too old again when that comes.

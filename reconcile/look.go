@@ -82,7 +82,7 @@ var (
 // run does the look and gives its worker back.
 func (k *look) run(ctx context.Context) {
 	err := guard(func() error {
-		return k.through(client.WithLog(budget.WithBill(budget.WithClass(ctx, k.entry.began), &k.sent), k.log))
+		return k.through(client.WithLog(budget.WithBill(budget.WithClass(ctx, k.entry.lookClass), &k.sent), k.log))
 	})
 	if err != nil && ctx.Err() != nil {
 		err = errStopped

@@ -105,8 +105,8 @@ func TestARefusedResyncPutsOffNoEvent(t *testing.T) {
 			e.bases, e.resync, e.ended = []plan.Branch{"main"}, now.Tick, now.Tick-200*time.Millisecond
 			asked(l, e, now.Tick)
 			l.queue.advance(now)
-			if l.queue.next(now, nobodyWrites) != e || e.began != budget.Resync {
-				t.Fatalf("began as %d", e.began)
+			if l.queue.next(now, nobodyWrites) != e || e.lookClass != budget.Resync {
+				t.Fatalf("began as %d", e.lookClass)
 			}
 			k := l.newLook(e, now)
 			k.schedule(&client.Error{Kind: client.Limited, Until: midnight.Add(50 * time.Minute), Foreseen: true}, now)

@@ -65,11 +65,11 @@ type reasons struct {
 	urgent bool // something is due there, or nobody knows yet: its looks are an opening's
 	soon   int  // looks for an opening in a row that released nothing
 
-	start   tick         // when the last look at all of it began, or the one under way
-	began   budget.Class // of the look under way, or the last one
-	opening bool         // likewise: it was an opening's
-	asked   tick         // when that was to be for another reason than a resync; never: for none
-	ended   tick         // when the last look did
+	start     tick         // when the last look at all of it began, or the one under way
+	lookClass budget.Class // of the look under way, or the last one
+	opening   bool         // likewise: it was an opening's
+	asked     tick         // when that was to be for another reason than a resync; never: for none
+	ended     tick         // when the last look did
 }
 
 // notes are the events that come together.
@@ -392,10 +392,10 @@ func (q *queue) begin(e *entry, now instant) {
 	whole, opens, class := e.part == nil || e.wanted(now) && e.may(now), e.opens(now), e.class(now)
 	e.state, e.unobserved, e.again = looking, true, never
 	if !whole {
-		e.began, e.opening, e.event = budget.Opening, true, never // the other reasons stay
+		e.lookClass, e.opening, e.event = budget.Opening, true, never // the other reasons stay
 		return
 	}
-	e.part, e.start, e.began, e.opening = nil, now.Tick, class, opens
+	e.part, e.start, e.lookClass, e.opening = nil, now.Tick, class, opens
 	for of := range e.taken {
 		e.taken[of] = e.price(account(of))
 		e.pay(account(of), e.taken[of])

@@ -177,7 +177,7 @@ func (e *entry) pay(of account, spent float64) {
 	p := &e.line.purses[of]
 	switch {
 	case p.Each == 0:
-	case e.began == budget.Opening:
+	case e.lookClass == budget.Opening:
 		had := e.drawnOf(of)
 		e.drawn[of], e.drawnIn[of] = had+spent, p.renewed
 		if had == 0 && spent > 0 {
