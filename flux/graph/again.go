@@ -30,7 +30,7 @@ func (t *Tree) readContent(name string) *content {
 	if err != nil {
 		return &content{problems: []Problem{{Place: Place{File: name}, Text: err.Error()}}, unread: true}
 	}
-	c, alone := &content{}, &Tree{meter: t.meter}
+	c, alone := &content{}, &Tree{Reader: NewReader(t.meter)}
 	if t.step(name, 1+len(data)>>10) || t.hold(name, 1, 0) {
 		return c
 	}
@@ -180,7 +180,7 @@ func (t *Tree) share(old *Tree, changed changes) {
 		}
 	}
 	for key, f := range old.found {
-		if !changed.among(f.looked) {
+		if !changed.among(f.Looked) {
 			t.found[key] = f
 		}
 	}
@@ -250,7 +250,7 @@ func (c changes) touch(r *result) bool {
 // clone is a tree with the same files, of which others may become part.
 func (t *Tree) clone(tree fs.FS) *Tree {
 	return &Tree{
-		fs: tree, URL: t.URL, meter: t.meter,
+		Reader: NewReader(t.meter), fs: tree, URL: t.URL,
 		contents: maps.Clone(t.contents), builds: maps.Clone(t.builds),
 		dirs: maps.Clone(t.dirs), files: maps.Clone(t.files), inside: maps.Clone(t.inside), below: maps.Clone(t.below),
 		results: map[string]*result{}, found: map[string]*found{}, raw: maps.Clone(t.raw), ignored: map[string]Ignores{}, links: maps.Clone(t.links),
@@ -449,35 +449,40 @@ func (b *build) and(adds *build) *build {
 // look keeps that a name was looked for that is no file: it may be a directory with a kustomization.yaml, or any other, or nothing.
 func (l *load) look(name string) {
 	_, known := l.looked[name]
-	if name != "" && (known || !l.walk.tree.hold(l.walk.at, 1, len(name))) {
+	if name != "" && (known || !l.walk.tree.hold(l.walk.At, 1, len(name))) {
 		l.looked[name] = l.looked[name] || l.walk.tree.builds[name] == nil
 	}
 }
 
-// found is a cluster as it was found, and what that depends on besides what its entry points read. It is never written to.
-type found struct {
-	cluster  Cluster
-	results  []string        // of its entry points, by their keys
-	looked   map[string]bool // as that of a result
-	problems []Problem
+// Watch is what something depends on that is found in a tree, and its problems.
+type Watch struct {
+	Results  []string        // by their keys
+	Looked   map[string]bool // as that of a result; nil: nobody asks
+	Problems []Problem
 }
 
-// stands reports whether no result of a cluster was dropped for a change. One that was may be there again, found anew for another cluster:
-// this one has to be followed anew too.
-func (f *found) stands(t *Tree) bool {
-	return !slices.ContainsFunc(f.results, func(key string) bool { return t.results[key] == nil })
-}
-
-// look keeps that a name was looked for.
-func (f *found) look(name string, below bool) {
-	if f != nil && f.looked != nil {
-		f.looked[name] = f.looked[name] || below
+// Look keeps that a name was looked for.
+func (w *Watch) Look(name string, below bool) {
+	if w != nil && w.Looked != nil {
+		w.Looked[name] = w.Looked[name] || below
 	}
+}
+
+// Watch keeps what is found from now on; nil: nothing is kept.
+func (t *Tree) Watch(w *Watch) {
+	if t.watch, t.also = w, nil; w != nil {
+		t.also = &w.Problems
+	}
+}
+
+// Stands reports whether no result was dropped for a change. One that was may be there again, found anew for somebody else.
+func (t *Tree) Stands(results []string) bool {
+	return !slices.ContainsFunc(results, func(key string) bool { return t.results[key] == nil })
 }
 
 // isDir reports whether a directory has a file in it or below.
 func (t *Tree) isDir(name string) bool {
-	t.watch.look(name, true)
+	t.watch.Look(name, true)
 	return t.dirs[name]
 }
 
@@ -552,13 +557,13 @@ func (w *walk) result(dir string, k *Kustomization, sources ...piece) *result {
 			l.edges = older.edges
 		}
 		r = &l.result
-		if w.spent(1, 0) || w.tree.hold(dir, 4, len(key)) {
+		if w.Spent(1, 0) || w.tree.hold(dir, 4, len(key)) {
 			return r
 		}
 		w.results[key] = r
 	}
-	if w.following != nil {
-		w.following.results = append(w.following.results, key)
+	if watch := w.tree.watch; watch != nil {
+		watch.Results = append(watch.Results, key)
 	}
 	return r
 }

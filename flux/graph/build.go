@@ -131,7 +131,7 @@ func decode(text []byte, n *yaml.Node) (err error) {
 var tracked = [][]string{{"spec", "path"}, {"spec", "suspend"}, {"spec", "schedule"}, {"spec", "timeZone"}, {"spec", "ref"}, {"spec", "sourceRef"}}
 
 // apply gives a document with a change; the same one if the change is not for it. An error says that it may be another one than kustomize makes.
-func (c change) apply(d *doc, w *walk) (*doc, error) {
+func (c change) apply(d *doc, w *Work) (*doc, error) {
 	if d.gone {
 		return d, nil
 	}
@@ -140,8 +140,8 @@ func (c change) apply(d *doc, w *walk) (*doc, error) {
 	}
 	var failed error
 	for i, n := range c.nodes {
-		if w.spent(0, 0) {
-			return d, errors.New(w.tree.Beyond())
+		if w.Spent(0, 0) {
+			return d, w.meter.Err()
 		}
 		if !c.means[i].matches(d) {
 			continue
@@ -154,8 +154,8 @@ func (c change) apply(d *doc, w *walk) (*doc, error) {
 		if merges {
 			cost = d.nodes / 6 // what leads to what is in the sections that are changed
 		}
-		if w.spent(0, cost+d.head()+c.weights[i]+charged(d.packed())) {
-			return d, errors.New(w.tree.Beyond())
+		if w.Spent(0, cost+d.head()+c.weights[i]+charged(d.packed())) {
+			return d, w.meter.Err()
 		}
 		if merges {
 			d = d.copyHead()
@@ -171,7 +171,7 @@ func (c change) apply(d *doc, w *walk) (*doc, error) {
 		set := maps.Clone(d.set)
 		for _, keys := range tracked {
 			line := setAt(n, keys)
-			if line == 0 || set == nil && w.spent(0, 2) {
+			if line == 0 || set == nil && w.Spent(0, 2) {
 				continue
 			}
 			if set == nil {
@@ -192,7 +192,7 @@ func (d *doc) perhaps(places ...Place) *doc {
 }
 
 // change changes a copy as a merge or as operations say. A merge renames nothing: what it calls the object may be anything where it has a target.
-func (d *doc) change(n *node, w *walk) error {
+func (d *doc) change(n *node, w *Work) error {
 	if n.Kind != mappingNode {
 		d.remember()
 		return cmp.Or(operate(d, n, w), d.sound())
@@ -384,7 +384,7 @@ func slot(n *node, key string) int {
 
 // operate does the operations of a JSON patch, as kustomize does them. It stops at the first that fails, unless that may be for what was not kept of the
 // object.
-func operate(d *doc, operations *node, w *walk) error {
+func operate(d *doc, operations *node, w *Work) error {
 	p := pointers{d.node, MaxDoc, w}
 	for _, op := range operations.Content {
 		err := p.operate(op)
@@ -409,7 +409,7 @@ func (d *doc) pruned(op *node) bool {
 type pointers struct {
 	root *node
 	left int // bytes that copies may still take
-	walk *walk
+	work *Work
 }
 
 func (p *pointers) operate(op *node) error {
@@ -426,7 +426,7 @@ func (p *pointers) operate(op *node) error {
 			return errors.New(wordPointer)
 		}
 		nodes, size := weight(value)
-		if p.left -= 5*nodes + size; p.left < 0 || p.walk.spent(0, nodes) {
+		if p.left -= 5*nodes + size; p.left < 0 || p.work.Spent(0, nodes) {
 			return errors.New(wordLargeDocument())
 		}
 		if value = clone(value); verb == "move" {
@@ -530,10 +530,10 @@ func descend(n *node, step string) *node {
 
 // equal reports whether two nodes say the same.
 func equal(a, b *node) bool {
-	var x, y bytes.Buffer
-	hashed(&x, a, nil)
-	hashed(&y, b, nil)
-	return bytes.Equal(x.Bytes(), y.Bytes())
+	var x, y digest
+	x.node(a, nil)
+	y.node(b, nil)
+	return x.String() == y.String()
 }
 
 func unescape(step string) string {

@@ -75,9 +75,9 @@ func (l *load) make(docs []*doc, dir string, k *Kustomization) ([]*doc, error) {
 	if err != nil {
 		return nil, errors.New(wordBuild(err))
 	}
-	c, alone := &content{}, &Tree{meter: t.meter}
-	if alone.parse(c, dir, text); l.walk.spent(1, 0) {
-		return nil, errors.New(t.Beyond())
+	c, alone := &content{}, &Tree{Reader: NewReader(t.meter)}
+	if alone.parse(c, dir, text); l.walk.Spent(1, 0) {
+		return nil, t.meter.Err()
 	}
 	if len(alone.Problems) > 0 {
 		return nil, errors.New(wordBuild(errors.New(alone.Problems[0].Text)))

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sluicegate/sluice/meter"
 )
 
 // Root is where Flux is pointed at in a cluster. The repository's file may name them; see [Tree.Clusters].
@@ -61,6 +63,9 @@ type Cluster struct {
 	named    map[[2]string][]*Kustomization  // by namespace and name
 	read     map[*Source]bool                // that Kustomizations read as this repository
 }
+
+// Meter is of the run that read the cluster's tree.
+func (c *Cluster) Meter() *meter.Meter { return c.tree.meter }
 
 // Clusters finds the clusters of a tree, by name. Roots that are named win: nothing else is looked for. Otherwise a root is what a FluxInstance
 // syncs, or the values of its chart, what a Kustomization flux-system beside its source is for (`gotk-sync.yaml`), each as it stands in its file and
@@ -227,6 +232,12 @@ func (t *Tree) tops(w *walk, all Objects) []Cluster {
 	return out
 }
 
+// found is a cluster as it was found, and what that depends on besides what its entry points read. It is never written to.
+type found struct {
+	cluster Cluster
+	Watch
+}
+
 // follow fills in what a cluster has: from its root on, along the paths of its Kustomizations. Where one of them is the root's own, as
 // gotk-sync.yaml has it, what it says of patches and variables holds for the root.
 func (w *walk) follow(c Cluster) Cluster {
@@ -239,21 +250,21 @@ func (w *walk) follow(c Cluster) Cluster {
 			key += fmt.Sprintf(" %q %q %q", from.Place, from.digest, from.patched)
 		}
 	}
-	if f := w.tree.found[key]; f != nil && f.stands(w.tree) && w.again(f.problems, f.results...) {
+	if f := w.tree.found[key]; f != nil && w.tree.Stands(f.Results) && w.again(f.Problems, f.Results...) {
 		w.found[key] = f
 		c = f.cluster
 		c.tree = w.tree
 		return c
 	}
-	f := &found{looked: map[string]bool{}}
-	w.tree.watch, w.following = f, f
+	f := &found{Watch: Watch{Looked: map[string]bool{}}}
+	w.tree.Watch(&f.Watch)
 	f.cluster = w.followed(c)
-	w.tree.watch, w.following = nil, nil
+	w.tree.Watch(nil)
 	for _, p := range c.doubts {
-		f.problems = more(f.problems, p)
+		f.Problems = more(f.Problems, p)
 	}
-	f.cluster.Problems = f.problems
-	if !w.spent(1, len(f.looked)) {
+	f.cluster.Problems = f.Problems
+	if !w.Spent(1, len(f.Looked)) {
 		w.found[key] = f
 	}
 	return f.cluster
@@ -279,7 +290,7 @@ func (w *walk) followed(c Cluster) Cluster {
 	c.link(0) // a source may be read after what names it
 	c.identify(w.tree)
 	for _, k := range c.Kustomizations {
-		if w.spent(1, 0) {
+		if w.Spent(1, 0) {
 			return c
 		}
 		for _, r := range k.SubstituteFrom {
@@ -290,7 +301,7 @@ func (w *walk) followed(c Cluster) Cluster {
 		w.traced(&c, k)
 	}
 	for _, p := range c.fetched {
-		if w.spent(1+len(p.Text)>>6, 0) {
+		if w.Spent(1+len(p.Text)>>6, 0) {
 			return c
 		}
 		if may, named := c.fetches(p.Text); may {
@@ -408,7 +419,7 @@ func (w *walk) paths(c *Cluster, first []*Kustomization) {
 				waits := w.waits(c, k)
 				w.resolve(c, k)
 				key := k.Namespace + "/" + k.Name + "\x00" + k.Path + "\x00" + k.target()
-				if !waits && !c.here(k) || c.isOwn(k) || followed[key] || unfilled(k.Path) != "" || w.spent(1, 0) {
+				if !waits && !c.here(k) || c.isOwn(k) || followed[key] || unfilled(k.Path) != "" || w.Spent(1, 0) {
 					continue
 				}
 				if w.deep(k.Place, from.depth+1) {
@@ -444,7 +455,7 @@ func (w *walk) awaited(c *Cluster, waiting []step) (read, rest []step) {
 	}
 	for _, s := range ready {
 		w.resolve(c, s.found[0])
-		if c.here(s.found[0]) && !w.spent(1+len(rest), 0) {
+		if c.here(s.found[0]) && !w.Spent(1+len(rest), 0) {
 			read = append(read, step{w.read(c, s.found[0], c.handed(s.found[0])...), s.depth + 1})
 		}
 	}
@@ -530,7 +541,7 @@ func (w *walk) read(c *Cluster, k *Kustomization, sources ...piece) []*Kustomiza
 		k.vars = &Variables{}
 	}
 	r := w.result(dir, k, sources...)
-	if w.spent(1+len(r.docs), 0) {
+	if w.Spent(1+len(r.docs), 0) {
 		return nil
 	}
 	var rest []*doc
@@ -538,12 +549,14 @@ func (w *walk) read(c *Cluster, k *Kustomization, sources ...piece) []*Kustomiza
 		if d.gone {
 			continue
 		}
-		if k != nil {
-			d = d.appliedBy(k)
+		if k != nil && !d.disabled() {
+			with := *d
+			with.vars = k.vars
+			d = &with
 		}
 		// variables may stand in what the entry point itself applies
 		if kind := scalar(at(d.node, "kind")); kind == "ConfigMap" || kind == "Secret" {
-			c.add(w.tree, d)
+			c.add(w.tree, d, k)
 		} else {
 			rest = append(rest, d)
 		}
@@ -552,8 +565,8 @@ func (w *walk) read(c *Cluster, k *Kustomization, sources ...piece) []*Kustomiza
 		*k.vars = variablesOf(w.tree, k.Substitute, c.substitutes(k))
 	}
 	for _, d := range rest {
-		d = w.refilled(d)
-		c.add(w.tree, d)
+		d = w.refilled(d, k.title())
+		c.add(w.tree, d, k)
 		if d.text("kind") == "ResourceSet" && groupOf(d.node) == fluxOperator {
 			c.Leaves = append(c.Leaves, Leaf{Place: d.place, Kind: LeafResourceSet, Text: wordResourceSet(d.text("metadata", "name"))})
 		}
@@ -575,15 +588,6 @@ func (w *walk) read(c *Cluster, k *Kustomization, sources ...piece) []*Kustomiza
 		k.Here = c.here(k)
 	}
 	return found
-}
-
-// appliedBy is a document of an entry point.
-func (d *doc) appliedBy(k *Kustomization) *doc {
-	with := *d
-	if with.by = k; !d.disabled() {
-		with.vars = k.vars
-	}
-	return &with
 }
 
 // traced says what is not known of a Kustomization's path, source and variables. Where that is the path, it is known to read nothing; else what it may

@@ -141,7 +141,7 @@ func (w *walk) add(e Entry, edge Edge) {
 	if e.Kustomization != nil {
 		edges, added = &e.Kustomization.edges, &e.Kustomization.added
 	}
-	if _, known := (*edges)[edge.File]; known || w.spent(0, 1) || !*added && w.spent(0, len(*edges)) {
+	if _, known := (*edges)[edge.File]; known || w.Spent(0, 1) || !*added && w.Spent(0, len(*edges)) {
 		return
 	}
 	if !*added {

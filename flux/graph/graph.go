@@ -79,7 +79,7 @@ func (p Problem) String() string { return strings.TrimPrefix(p.Place.String()+":
 
 // Tree is what the files of a repository say.
 type Tree struct {
-	Problems []Problem // at most MaxProblems
+	Reader
 	// Builder makes the objects of a directory, with what a Flux Kustomization adds to it (nil: nothing), of the files that are read for it: those that
 	// [IsRead], as kustomize makes them, in YAML. It is asked where kustomize may make other objects of Flux than are read. nil: nothing is built.
 	Builder func(dir string, adds *Kustomization, files []string) ([]byte, error)
@@ -87,9 +87,8 @@ type Tree struct {
 	URL string
 
 	fs     fs.FS
-	meter  *meter.Meter // of the run that reads it
-	cut    string       // a bound beyond which clusters were not found; "": none
-	sorted []string     // files, once they were asked for
+	cut    string   // a bound beyond which clusters were not found; "": none
+	sorted []string // files, once they were asked for
 	// submodules is the directories of submodules, once they were asked for.
 	submodules []string
 	ignored    map[string]Ignores  // by directory, once they were asked for
@@ -100,7 +99,7 @@ type Tree struct {
 	raw        map[string]bool     // files of which every byte may count for results and found: patches, and what generators load
 	unaltered  bool                // each file says what it said in the tree before
 	leads      *leads              // nil: not known
-	watch      *found              // what is found now
+	watch      *Watch              // what is found now
 	builds     map[string]*build   // what kustomization.yaml says, by directory
 	dirs       map[string]bool     // every directory that has a file in it or below
 	files      map[string]bool     // every file
@@ -128,7 +127,7 @@ func ReadBy(m *meter.Meter, tree fs.FS) (*Tree, error) {
 // empty is a tree of which nothing was read.
 func empty(m *meter.Meter, tree fs.FS) *Tree {
 	return &Tree{
-		fs: tree, meter: m, contents: map[string]*content{}, builds: map[string]*build{},
+		Reader: NewReader(m), fs: tree, contents: map[string]*content{}, builds: map[string]*build{},
 		dirs: map[string]bool{".": true}, files: map[string]bool{}, inside: map[string][]string{}, below: map[string][]string{},
 		results: map[string]*result{}, found: map[string]*found{}, raw: map[string]bool{}, ignored: map[string]Ignores{},
 		links: map[string]bool{},
@@ -170,32 +169,6 @@ func (t *Tree) Beyond() string {
 		return err.Error()
 	}
 	return t.cut
-}
-
-// problem keeps what is wrong, and what stands behind is not known.
-func (t *Tree) problem(at Place, text string) { t.note(Problem{Place: at, Text: text}) }
-
-// note keeps a problem of the tree, and of what is found now.
-func (t *Tree) note(p Problem) {
-	t.Problems = more(t.Problems, p)
-	if t.watch != nil {
-		t.watch.problems = more(t.watch.problems, p)
-	}
-}
-
-// more is problems with another one. The last of MaxProblems stands for all that come after it.
-func more(problems []Problem, p Problem) []Problem {
-	switch last := len(problems) - 1; {
-	case slices.Contains(problems, p):
-	case last+1 < MaxProblems-1:
-		return append(problems, p)
-	case last+1 < MaxProblems:
-		return append(problems, Problem{Text: wordManyProblems(), Refused: p.Refused})
-	case problems[last].Refused && !p.Refused:
-		problems = slices.Clone(problems)
-		problems[last].Refused = false
-	}
-	return problems
 }
 
 // isManifest reports whether Flux applies a file of a directory without a kustomization.yaml.
@@ -242,12 +215,14 @@ func (t *Tree) Objects() Objects {
 func (t *Tree) leading() *leads {
 	if t.leads == nil {
 		t.leads = &leads{}
-		t.watch = &found{}
+		var watch Watch
+		t.Watch(&watch)
 		t.leads.Objects = t.objects(func(file string, c *content) bool { return c.leads && !hidden(file) })
 		t.leads.hidden = t.objects(func(file string, c *content) bool { return c.leads && hidden(file) })
-		t.leads.problems = t.watch.problems
+
 		t.leads.hub = slices.ContainsFunc(t.leads.Kustomizations, func(k *Kustomization) bool { return k.KubeConfig != "" })
-		t.watch = nil
+		t.Watch(nil)
+		t.leads.problems = watch.Problems
 	}
 	for _, p := range t.leads.problems {
 		t.note(p)
@@ -275,7 +250,7 @@ func (t *Tree) objects(count func(file string, c *content) bool) Objects {
 	var out Objects
 	for _, file := range files {
 		for _, d := range t.docs(file) {
-			out.add(t, d)
+			out.add(t, d, nil)
 		}
 	}
 	out.link(0)

@@ -284,7 +284,7 @@ func (t *Tree) generator(in *doc, kind, dir string) *doc {
 
 // generate adds what a generator makes to documents, or changes the one among them that it is for.
 func (l *load) generate(docs []*doc, d *doc) []*doc {
-	if d.made.behavior != "merge" && d.made.behavior != "replace" || l.walk.spent(len(docs), 0) {
+	if d.made.behavior != "merge" && d.made.behavior != "replace" || l.walk.Spent(len(docs), 0) {
 		return append(docs, d)
 	}
 	i := slices.IndexFunc(docs, func(o *doc) bool { return o.text("kind") == d.text("kind") && slices.Contains(o.ids(), d.ids()[0]) })
@@ -295,7 +295,7 @@ func (l *load) generate(docs []*doc, d *doc) []*doc {
 	if before := docs[i].made; before != nil {
 		nodes += (len(before.files) + len(d.made.files)) / 8
 	}
-	if l.walk.spent(0, nodes) {
+	if l.walk.Spent(0, nodes) {
 		return docs
 	}
 	changed, g := docs[i].copy(), *d.made

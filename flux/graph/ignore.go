@@ -111,7 +111,7 @@ func (t *Tree) link(name string, mode fs.FileMode) {
 // ignores reports whether files of the tree leave something out of what stands in a directory.
 func (t *Tree) ignores(dir string) bool {
 	for at := dir; ; at = path.Dir(at) {
-		if t.watch.look(path.Join(at, SourceIgnore), false); at == "." {
+		if t.watch.Look(path.Join(at, SourceIgnore), false); at == "." {
 			i := t.listed(dir)
 			return i.cut || len(i.patterns) > len(ignoresByDefault.patterns)
 		}

@@ -1,12 +1,8 @@
 package graph
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"path"
 	"slices"
-	"strings"
 )
 
 // Influence is a file that one entry point applies and that changes what another one is or makes. An influence stops there: what the
@@ -338,119 +334,40 @@ func (c *Cluster) syncs() []*Instance {
 // Digest is a hash of an entry point's definition, with patches and variables, of the sources that it is made of, of what those are and read that lead to
 // it, and of where the root is: it is the same in two trees where these say the same, wherever and however they are written.
 func (e Entry) Digest() string {
-	h := &bytes.Buffer{}
-	text(h, e.Path(), e.Branch(), e.Cluster.pointed)
+	h := &digest{}
+	h.add(e.Path(), e.Branch(), e.Cluster.pointed)
 	if k := e.Kustomization; k != nil {
-		text(h, k.digest)
+		h.add(k.digest)
 		for _, o := range k.origins {
-			text(h, o.digest)
+			h.add(o.digest)
 		}
 		k.Entry.readBy(h)
 	}
-	return hashOf(h)
+	return h.String()
 }
 
 // pointedAt is a hash of where Flux is pointed at in a cluster, and by what: of each Kustomization that is the root, and of what generates it.
 func (c *Cluster) pointedAt() string {
-	h := &bytes.Buffer{}
-	text(h, c.Path, c.Branch, c.URL, c.Place.File)
+	h := &digest{}
+	h.add(c.Path, c.Branch, c.URL, c.Place.File)
 	for _, k := range c.roots {
-		text(h, "root", k.Path)
+		h.add("root", k.Path)
 		k.readBy(h)
 	}
 	for _, i := range c.syncs() {
-		text(h, "sync", i.Namespace, i.Name)
+		h.add("sync", i.Namespace, i.Name)
 		i.Entry.readBy(h)
 	}
-	return hashOf(h)
+	return h.String()
 }
 
 // readBy adds what a Kustomization is, what it reads, and the same of those that it is applied by: Flux deletes what one has applied that
 // is another one then.
-func (k *Kustomization) readBy(h *bytes.Buffer) {
+func (k *Kustomization) readBy(h *digest) {
 	for n := 0; k != nil && n <= MaxDepth; k, n = k.Entry, n+1 {
-		text(h, k.Namespace, k.Name, k.KubeConfig, k.SourceRef.Kind, k.SourceRef.Namespace, k.SourceRef.Name)
+		h.add(k.Namespace, k.Name, k.KubeConfig, k.SourceRef.Kind, k.SourceRef.Namespace, k.SourceRef.Name)
 		for _, o := range k.origins {
-			text(h, o.digest)
+			h.add(o.digest)
 		}
 	}
-}
-
-// digest is a hash of what a document says, with variables.
-func digest(d *doc) string {
-	h := &bytes.Buffer{}
-	for i := 0; i+1 < len(d.node.Content); i += 2 {
-		if key := d.node.Content[i].Value; slices.Contains([]string{"kind", "metadata", "spec", "data", "stringData"}, key) {
-			text(h, key)
-			hashed(h, d.node.Content[i+1], d.vars)
-		}
-	}
-	return hashOf(h)
-}
-
-// hashed adds what a node says. An alias is its name: what it stands for is added where it stands.
-func hashed(h *bytes.Buffer, n *node, vars *Variables) {
-	switch n = unpacked(n); n.Kind {
-	case mappingNode:
-		keys := map[string]*node{}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			keys[n.Content[i].Value] = n.Content[i+1]
-		}
-		text(h, "{")
-		for _, key := range sortedKeys(keys) {
-			text(h, key)
-			hashed(h, keys[key], vars)
-		}
-		text(h, "}")
-	case sequenceNode:
-		text(h, "[")
-		for _, child := range n.Content {
-			hashed(h, child, vars)
-		}
-		text(h, "]")
-	default:
-		text(h, n.Tag, vars.Expand(n.Value))
-	}
-}
-
-// text adds texts, each with its end.
-func text(h *bytes.Buffer, texts ...string) {
-	for _, s := range texts {
-		h.WriteString(s + "\x00")
-	}
-}
-
-func hashOf(b *bytes.Buffer) string {
-	sum := sha256.Sum256(b.Bytes())
-	return hex.EncodeToString(sum[:])
-}
-
-// names is the names of the variables in what a document says.
-func names(d *doc) []string {
-	out := map[string]bool{}
-	for _, name := range d.filled {
-		out[name] = true
-	}
-	var visit func(n *node)
-	visit = func(n *node) {
-		n = unpacked(n)
-		for rest := n.Value; ; rest = rest[len("${"):] {
-			i := strings.Index(rest, "${")
-			if i < 0 {
-				break
-			}
-			rest = rest[i:]
-			out[unfilled(rest)] = true
-		}
-		for _, child := range n.Content {
-			visit(child)
-		}
-	}
-	if !d.vars.none() || d.by != nil {
-		visit(d.node)
-		if d.made != nil {
-			out[anyVariable] = true // its files are not read for them
-		}
-	}
-	return sortedKeys(out)
 }

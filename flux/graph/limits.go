@@ -1,7 +1,5 @@
 package graph
 
-import "github.com/sluicegate/sluice/meter"
-
 // Bounds of single things of a tree; what all of it may cost is the meter's. What lies beyond one is a problem of the tree, never silently gone.
 const (
 	// MaxFile is the size of one file. The largest that people keep are bundles of CRDs, which say nothing here.
@@ -41,24 +39,3 @@ const (
 
 // nameBytes is what it takes to list a file or a directory, beside its name.
 const nameBytes = 72
-
-// Meter is of the run that reads the tree: who makes something of it charges that.
-func (t *Tree) Meter() *meter.Meter { return t.meter }
-
-// Meter is of the run that read the cluster's tree.
-func (c *Cluster) Meter() *meter.Meter { return c.tree.meter }
-
-// hold charges the meter for what is about to be held for a place, and reports whether that is too much.
-func (t *Tree) hold(place string, nodes, bytes int) bool {
-	return t.meter.Take(meter.Nodes, nodes, place) != nil || t.meter.Take(meter.Bytes, bytes, place) != nil
-}
-
-// step charges the meter for work on a place, and reports whether that is too much.
-func (t *Tree) step(place string, n int) bool { return t.meter.Take(meter.Steps, n, place) != nil }
-
-// stopped notes that the run has ended, and why.
-func (t *Tree) stopped() {
-	if err := t.meter.Err(); err != nil {
-		t.problem(Place{}, err.Error())
-	}
-}

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"bytes"
 	"maps"
 	"regexp"
 	"slices"
@@ -25,7 +24,7 @@ func makes(kind string) bool {
 // shortTexts puts hashes in place of texts that are longer than any name.
 func shortTexts(n *node) {
 	if len(n.Value) > MaxAlias {
-		n.Value = hashOf(bytes.NewBufferString(n.Value))
+		n.Value = hashOf(n.Value)
 	}
 	for _, child := range n.Content {
 		shortTexts(child)
@@ -104,7 +103,7 @@ func (w *walk) makers(c *Cluster) bool {
 			size = m.data.size
 		}
 		for _, r := range slices.SortedFunc(maps.Keys(c.missing), Ref.compare) {
-			if w.spent(1+size>>10, 0) || m.data == nil && !c.missing[r] && !m.mentions.names[mention{"", r.Name}] || !m.may(r) {
+			if w.Spent(1+size>>10, 0) || m.data == nil && !c.missing[r] && !m.mentions.names[mention{"", r.Name}] || !m.may(r) {
 				continue
 			}
 			s := &thing{Object: m.Object, digest: wordMayMake + m.digest, names: m.names, made: m.made, unread: true, by: m}
@@ -118,7 +117,7 @@ func (w *walk) makers(c *Cluster) bool {
 
 // plain is the ConfigMaps, Secrets and sources of the tree, whoever reads them.
 func (t *Tree) plain() []*thing {
-	t.watch.look(".", true)
+	t.watch.Look(".", true)
 	var all []*doc
 	for _, file := range sortedKeys(t.contents) {
 		all = append(all, t.docs(file)...)
@@ -130,7 +129,7 @@ func (t *Tree) plain() []*thing {
 	for _, d := range all {
 		o := Object{Place: d.place, Kind: d.text("kind"), Namespace: d.text("metadata", "namespace"), Name: d.text("metadata", "name")}
 		if (d.plain() || isSource(o.Kind)) && o.Name != "" {
-			out = append(out, &thing{Object: o, digest: digest(d), data: d, into: o.Namespace, made: d.made})
+			out = append(out, &thing{Object: o, digest: d.digest(), data: d, into: o.Namespace, made: d.made})
 		}
 	}
 	return out
@@ -140,7 +139,7 @@ func (t *Tree) plain() []*thing {
 func (w *walk) elsewhere(file string) bool {
 	w.tree.raw[file] = true
 	text, err := ReadFile(w.tree.fs, file, MaxFile)
-	return err != nil || w.spent(1+len(text)>>10, 0) || slices.ContainsFunc(elsewhere.FindAllString(string(text), -1), func(line string) bool {
+	return err != nil || w.Spent(1+len(text)>>10, 0) || slices.ContainsFunc(elsewhere.FindAllString(string(text), -1), func(line string) bool {
 		return !strings.Contains(line, "Release.Namespace")
 	})
 }

@@ -21,7 +21,6 @@ type doc struct {
 	size  int   // bytes of what they say
 	vars  *Variables
 	set   map[string]Place // where a patch has set a field, for the fields of tracked
-	by    *Kustomization   // the entry point that it is applied by; nil: the root
 
 	gone    bool       // a patch deletes it
 	patched []Place    // the patches that changed it

@@ -204,8 +204,8 @@ type Objects struct {
 // kustomizationNodes is what a Kustomization takes beyond any other object, with what is kept of it as an entry point.
 const kustomizationNodes = 6
 
-// add reads a document into the list that it belongs to.
-func (o *Objects) add(t *Tree, d *doc) {
+// add reads a document into the list that it belongs to. by is the entry point that it is applied by; nil: the root.
+func (o *Objects) add(t *Tree, d *doc, by *Kustomization) {
 	nodes, bytes := 3, 4*len(scalar(at(d.node, "spec", "path"))) // which is kept as written, cleaned, and as a key
 	if kind := d.text("kind"); strings.Contains(d.text("apiVersion"), "fluxcd") || kind == serviceAccount || kind == "" {
 		nodes, bytes = nodes+charged(listed(d.node)), bytes+d.expanded() // what its lists make takes what they do, for each cluster that reads it
@@ -215,7 +215,7 @@ func (o *Objects) add(t *Tree, d *doc) {
 	}
 	object := Object{
 		Place: d.place, APIVersion: d.text("apiVersion"), Kind: d.text("kind"),
-		Namespace: d.text("metadata", "namespace"), Name: d.text("metadata", "name"), Entry: d.by, patched: d.patched,
+		Namespace: d.text("metadata", "namespace"), Name: d.text("metadata", "name"), Entry: by, patched: d.patched,
 	}
 	group, _, _ := strings.Cut(object.APIVersion, "/")
 	switch {
@@ -256,18 +256,18 @@ func (o *Objects) thing(t *Tree, d *doc, object Object, source *Source) {
 	switch {
 	case s == nil || t.hold(d.place.File, len(s.uses), 0):
 	case s.reads():
-		s.digest, s.names = digest(d), names(d)
+		s.digest, s.names = d.digest(), d.variables(object.Entry != nil)
 		if o.releases = append(o.releases, s); s.Kind == resourceSet {
 			o.sets = append(o.sets, s)
 		}
 	case makes(s.Kind):
-		s.digest, s.names = digest(d), names(d)
+		s.digest, s.names = d.digest(), d.variables(object.Entry != nil)
 		o.makers = append(o.makers, s)
 	default:
 		if s.source = source; s.data == nil {
-			s.digest = digest(d)
+			s.digest = d.digest()
 		}
-		s.names = names(d)
+		s.names = d.variables(object.Entry != nil)
 		o.file(t, s)
 	}
 }
@@ -316,7 +316,7 @@ func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
 			text += len(p.Text)
 		}
 	}
-	k.digest, k.names = digest(d), names(d)
+	k.digest, k.names = d.digest(), d.variables(object.Entry != nil)
 	k.uses = t.kustomizationUses(d, k.SourceRef)
 	t.hold(d.place.File, len(k.uses)+len(k.Substitute)/3, text)
 	return k
@@ -413,7 +413,7 @@ func (o *Objects) generator(t *Tree, d *doc, object Object) {
 		sources[d.vars.Expand(scalar(at(n, "alias")))] = r
 		uses = append(uses, use{ref: r, role: roleSource})
 	}
-	hash, variables := digest(d), names(d)
+	hash, variables := d.digest(), d.variables(object.Entry != nil)
 	for _, artifact := range t.list(d, "spec", "artifacts") {
 		a := &doc{place: d.place, node: artifact, vars: d.vars}
 		made := &thing{Object: object, uses: uses, digest: hash, names: variables, placed: t.copies(a, sources)}

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"bytes"
 	"slices"
 	"testing"
 )
@@ -28,16 +27,16 @@ func TestPacked(t *testing.T) {
 		if packed := d.packed(); packed != max(nodes, 0) || (at(d.node, "data") == nil) {
 			t.Errorf("%q: %d nodes are packed", data, packed)
 		}
-		if digest(d) != digest(whole) || !slices.Equal(names(d), names(whole)) {
+		if d.digest() != whole.digest() || !slices.Equal(d.variables(false), whole.variables(false)) {
 			t.Errorf("%q says something else", data)
 		}
 		if kind := at(d.node, "data").Kind; (kind == packedNode) != (nodes >= 0) {
 			t.Errorf("%q: kind %d", data, kind)
 		}
 		d.unpack()
-		before, after := &bytes.Buffer{}, &bytes.Buffer{}
-		hashed(before, at(whole.node, "data"), nil)
-		hashed(after, at(d.node, "data"), nil)
+		before, after := &digest{}, &digest{}
+		before.node(at(whole.node, "data"), nil)
+		after.node(at(d.node, "data"), nil)
 		if before.String() != after.String() || len(at(d.node, "data").Content) != len(at(whole.node, "data").Content) {
 			t.Errorf("%q comes back as %q", data, after)
 		}

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"bytes"
 	"cmp"
 	"maps"
 	"slices"
@@ -67,7 +66,7 @@ func (w *walk) referred(c *Cluster) {
 		c.fills(of, k.Object, k.names)
 		found, _ := c.variables(k)
 		for _, s := range found {
-			if w.spent(1, 0) {
+			if w.Spent(1, 0) {
 				return
 			}
 			c.fills(of, s.Object, s.names)
@@ -77,7 +76,7 @@ func (w *walk) referred(c *Cluster) {
 		of := c.entry(r.Entry)
 		uses(of, r.Object, r.uses, true)
 		for _, o := range r.origins {
-			if w.spent(1, 0) {
+			if w.Spent(1, 0) {
 				return
 			}
 			uses(of, o.Object, o.uses, false)
@@ -102,18 +101,18 @@ func (c *Cluster) fills(of Entry, o Object, names []string) {
 // Says is a hash of what the objects of a name say that others apply, and of what applies them; "" if none stands in a file that was read. The entry
 // point may be one of another tree.
 func (e Entry) Says(r Ref) string {
-	h := &bytes.Buffer{}
+	h := &digest{}
 	for _, one := range e.foreign(r) {
 		if one.data != nil {
-			text(h, one.File, digest(one.data)) // of its data not all is kept
+			h.add(one.File, one.data.digest()) // of its data not all is kept
 		}
-		text(h, one.digest)
+		h.add(one.digest)
 		one.Entry.readBy(h)
 	}
-	if h.Len() == 0 {
+	if h.empty() {
 		return ""
 	}
-	return hashOf(h)
+	return h.String()
 }
 
 // Leads is the files from the root to the objects of a name that others apply, as [Entry.Way] is those to an entry point.

@@ -188,14 +188,14 @@ func (t *Tree) synced(c *Cluster, i *Instance) {
 			continue
 		}
 		for n, d := range now {
-			if now[n], err = change.apply(d, t.newWalk()); err != nil {
+			if now[n], err = change.apply(d, &Work{Reader: &t.Reader}); err != nil {
 				c.doubt(t, p.Place, err)
 			}
 		}
 	}
 	var made Objects
 	for _, d := range now {
-		made.add(t, d)
+		made.add(t, d, nil)
 	}
 	if made.link(0); len(made.Kustomizations) == 0 {
 		return // a patch makes it something else
@@ -264,7 +264,7 @@ func (t *Tree) patchedRoots(w *walk, all Objects) []Cluster {
 			queue = append(queue, dir)
 			for _, d := range w.patchedDocs(dir) {
 				if !d.gone {
-					found.add(t, d)
+					found.add(t, d, nil)
 				}
 			}
 		}

@@ -134,7 +134,7 @@ func (m mentioned) means(w *walk, s *thing) bool {
 	in := func(namespace string) bool { return s.Namespace == "" || fits(namespace, s.Namespace) }
 	found := false
 	for namespace := range m.namespaces {
-		if found = w.spent(1, 0) || in(namespace); found {
+		if found = w.Spent(1, 0) || in(namespace); found {
 			break
 		}
 	}
@@ -142,7 +142,7 @@ func (m mentioned) means(w *walk, s *thing) bool {
 		return false
 	}
 	for of := range m.names {
-		if w.spent(1, 0) || (of.kind == "" || of.kind == s.Kind) && fits(of.name, s.Name) {
+		if w.Spent(1, 0) || (of.kind == "" || of.kind == s.Kind) && fits(of.name, s.Name) {
 			return true
 		}
 	}

@@ -96,7 +96,7 @@ func (w *walk) origins(c *Cluster, uses []use, of Object) (out []origin, missing
 	}
 	for queue := []step{{uses, of}}; len(queue) > 0; queue = queue[1:] {
 		for _, u := range queue[0].uses {
-			if u.ref.Name == "" || w.spent(1, 1) { // which is kept, if it is found
+			if u.ref.Name == "" || w.Spent(1, 1) { // which is kept, if it is found
 				continue
 			}
 			w.named(u, queue[0].of, user)
@@ -227,7 +227,7 @@ func (p piece) below(dir string) (piece, bool) {
 
 // parts is what of the tree stands in what a source makes; open is the sources that lead to it.
 func (w *walk) parts(c *Cluster, r Ref, s *thing, open []*thing) []piece {
-	if w.spent(1, 0) || slices.Contains(open, s) && s != nil {
+	if w.Spent(1, 0) || slices.Contains(open, s) && s != nil {
 		return nil
 	}
 	var out []piece
@@ -249,7 +249,7 @@ func (w *walk) parts(c *Cluster, r Ref, s *thing, open []*thing) []piece {
 		}
 		for _, q := range w.parts(c, p.of, other, open) {
 			q, ok := q.below(p.from)
-			if !ok || w.spent(1, 1) || w.tree.hold(s.File, 0, 2*(len(p.to)+len(q.at))) { // twice where it is a file
+			if !ok || w.Spent(1, 1) || w.tree.hold(s.File, 0, 2*(len(p.to)+len(q.at))) { // twice where it is a file
 				continue
 			}
 			rest := q.at
@@ -290,7 +290,7 @@ func sourceOf(s *thing) *Source {
 // among is what a name in a directory of the tree means where parts stand together: a path of the tree. Of several the last one counts that is there.
 func (l *load) among(dir, name string) string {
 	t, out, found := l.walk.tree, Clean(path.Join(dir, name)), false
-	if l.walk.spent(len(l.parts)>>4, 0) {
+	if l.walk.Spent(len(l.parts)>>4, 0) {
 		return out
 	}
 	for _, p := range l.parts {
@@ -299,7 +299,7 @@ func (l *load) among(dir, name string) string {
 			from, to = path.Dir(from), path.Dir(to)
 		}
 		rest, ok := inside(from, dir)
-		if !ok || l.walk.spent(len(l.parts)>>4, 0) {
+		if !ok || l.walk.Spent(len(l.parts)>>4, 0) {
 			continue
 		}
 		means := Clean(path.Join(to, rest, name))
@@ -461,7 +461,7 @@ func (w *walk) mixed(c *Cluster, k *Kustomization) {
 		return
 	}
 	for _, p := range k.own {
-		if p.pinned() || p.branch() == "" || w.spent(1+len(k.edges), 0) {
+		if p.pinned() || p.branch() == "" || w.Spent(1+len(k.edges), 0) {
 			continue
 		}
 		r := reading{source: p.source, of: Entry{c, k}, role: roleSource, user: k.Object}
@@ -527,7 +527,7 @@ func (w *walk) linked(files []string) {
 func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*generator) {
 	e, name := c.entry(release.Entry), append([]string{Clean(o.chart)}, o.files...)
 	d := dependency{o.thing, e.Kustomization, o.role, strings.Join(name, "\x00")}
-	if e.edges() == nil || o.role != roleChart || o.chart == "" && o.Kind != externalArtifact || w.spent(1, 0) {
+	if e.edges() == nil || o.role != roleChart || o.chart == "" && o.Kind != externalArtifact || w.Spent(1, 0) {
 		return
 	}
 	known := seen[d]
@@ -566,7 +566,7 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 			w.unsure(c, e.Kustomization, Problem{Place: release.Place, Text: wordNoSource(r)})
 		}
 		w.linked(files)
-		if w.spent(len(files)+len(name)>>4, len(files)/8) {
+		if w.Spent(len(files)+len(name)>>4, len(files)/8) {
 			return
 		}
 		release.made.files = append(release.made.files, files...)
@@ -603,7 +603,7 @@ func (w *walk) chartFiles(p piece, names []string) []string {
 	}
 	for i := 0; i < len(dirs); i++ {
 		for _, dir := range w.dependencies(dirs[i]) {
-			if !w.spent(1+len(dirs)>>4, 0) && !slices.Contains(dirs, dir) {
+			if !w.Spent(1+len(dirs)>>4, 0) && !slices.Contains(dirs, dir) {
 				dirs = append(dirs, dir)
 			}
 		}
@@ -616,7 +616,7 @@ func (w *walk) dependencies(dir string) []string {
 	var out []string
 	for _, name := range []string{"Chart.yaml", "Chart.lock", "requirements.yaml", "requirements.lock"} {
 		file := path.Join(dir, name)
-		if w.tree.watch.look(file, false); !w.tree.files[file] || w.spent(1, 0) {
+		if w.tree.watch.Look(file, false); !w.tree.files[file] || w.Spent(1, 0) {
 			continue
 		}
 		named, known := w.charts[file]
@@ -635,7 +635,7 @@ func (w *walk) dependencies(dir string) []string {
 func (w *walk) repositories(file string) []string {
 	w.tree.raw[file] = true
 	text, err := ReadFile(w.tree.fs, file, MaxDoc)
-	if w.spent(1+len(text)>>8, 0) {
+	if w.Spent(1+len(text)>>8, 0) {
 		return nil
 	}
 	var root *node
@@ -684,7 +684,7 @@ func (t *Tree) within(dirs, others []string) []string {
 	}
 	var out []string
 	for _, dir := range dirs {
-		t.watch.look(dir, true)
+		t.watch.Look(dir, true)
 		if dir == "." {
 			out = append(out, t.sorted...)
 			continue
@@ -696,7 +696,7 @@ func (t *Tree) within(dirs, others []string) []string {
 	}
 	for _, file := range others {
 		file = Clean(file)
-		if t.watch.look(file, false); t.files[file] {
+		if t.watch.Look(file, false); t.files[file] {
 			out = append(out, file)
 		}
 	}
@@ -708,7 +708,7 @@ const gitmodules = ".gitmodules"
 
 // modules is the directories of the submodules.
 func (t *Tree) modules() []string {
-	if t.watch.look(gitmodules, false); !t.files[gitmodules] {
+	if t.watch.Look(gitmodules, false); !t.files[gitmodules] {
 		return nil
 	}
 	if t.submodules == nil {
@@ -764,7 +764,7 @@ func (w *walk) submodules(c *Cluster, k *Kustomization) {
 		return
 	}
 	for _, dir := range w.tree.modules() {
-		if w.spent(len(looked)>>4, 0) || !leadsInto(looked, dir) {
+		if w.Spent(len(looked)>>4, 0) || !leadsInto(looked, dir) {
 			continue
 		}
 		for _, file := range []string{gitmodules, dir} {

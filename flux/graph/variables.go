@@ -221,9 +221,12 @@ var sections = []string{
 
 // refilled is a document with what variables make of it that is more than a text: Flux fills them into YAML, and reads that again. What it may have by one
 // whose value is not known is a problem.
-func (w *walk) refilled(d *doc) *doc {
-	variables := names(d)
-	if d.vars.none() || len(variables) == 0 || w.spent(0, d.nodes) {
+func (w *walk) refilled(d *doc, of string) *doc {
+	if d.vars.none() {
+		return d
+	}
+	variables := d.variables(true)
+	if len(variables) == 0 || w.Spent(0, d.nodes) {
 		return d
 	}
 	out := d.copy()
@@ -231,13 +234,13 @@ func (w *walk) refilled(d *doc) *doc {
 	w.refill(out.vars, out.node)
 	out.weigh()
 	if strings.Contains(groupOf(out.node), ".toolkit.fluxcd.io") || groupOf(out.node) == fluxArtifacts {
-		out.open(out.node, w)
+		w.open(out, out.node, of)
 	}
 	return out
 }
 
 // open says where in a section of a document a variable without a value may be more than a text.
-func (d *doc) open(n *node, w *walk) {
+func (w *walk) open(d *doc, n *node, of string) {
 	for i, child := range n.Content {
 		key := child
 		if n.Kind == mappingNode && i%2 == 1 {
@@ -246,10 +249,9 @@ func (d *doc) open(n *node, w *walk) {
 		switch name := unfilled(child.Value); {
 		case child.Kind != scalarNode:
 			if key.Value != "metadata" && key.Value != "substitute" { // of which the keys are anybody's
-				d.open(child, w)
+				w.open(d, child, of)
 			}
 		case name != "" && n.Kind == mappingNode && (key == child || slices.Contains(sections, key.Value)):
-			of := d.by.title()
 			if d.text("kind") == "Kustomization" {
 				of = d.text("metadata", "namespace") + "/" + d.text("metadata", "name")
 			}
@@ -272,7 +274,7 @@ func (w *walk) refill(v *Variables, n *node) {
 			n.Content[i] = &key
 		default:
 			was, is := bare(n, child.Value), bare(n, text)
-			if nodes, _ := weight(is); w.spent(1, nodes) {
+			if nodes, _ := weight(is); w.Spent(1, nodes) {
 				return
 			}
 			if was != nil && was.Value == child.Value && is != nil && (is.Kind != scalarNode || is.Value != text || is.Tag == "!!null") {

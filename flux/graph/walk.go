@@ -11,35 +11,24 @@ import (
 
 // walk follows what the clusters of a tree read.
 type walk struct {
+	Work
 	tree    *Tree
-	at      string // the file or directory that is read
-	built   int    // entry points that were built
+	built   int // entry points that were built
 	patches map[patchKey]change
 	results map[string]*result
 	found   map[string]*found
 
 	charts map[string][]string // directories that a chart depends on, by its file
-
-	following *found // the cluster that is being followed
 }
 
 func (t *Tree) newWalk() *walk {
-	return &walk{tree: t, patches: map[patchKey]change{}, results: map[string]*result{}, found: map[string]*found{}, charts: map[string][]string{}}
+	return &walk{Work: Work{Reader: &t.Reader}, tree: t, patches: map[patchKey]change{}, results: map[string]*result{}, found: map[string]*found{}, charts: map[string][]string{}}
 }
 
 // patchKey is what a patch says, or where that stands: it is parsed once.
 type patchKey struct {
 	Patch
 	file string
-}
-
-// spent charges documents that are looked at, and nodes that are copied, and reports whether that is too much. What was found so far is not kept then.
-func (w *walk) spent(documents, nodes int) bool {
-	if w.tree.step(w.at, documents) || nodes > 0 && w.tree.hold(w.at, nodes, 0) {
-		w.tree.stopped()
-		return true
-	}
-	return false
 }
 
 // deep reports whether too many things lead from one to the next.
@@ -76,7 +65,7 @@ func (w *walk) newLoad() *load {
 
 // edge keeps why a file is read: the first reason, and whether it was the first.
 func (l *load) edge(file, by, why string) bool {
-	if _, known := l.edges[file]; known || l.walk.spent(0, 1) {
+	if _, known := l.edges[file]; known || l.walk.Spent(0, 1) {
 		return false
 	}
 	l.edges[file] = Edge{file, by, why}
@@ -139,7 +128,7 @@ func (l *load) manifests(dir string) []*doc {
 // below is manifests, added to documents.
 func (l *load) below(dir string, out *[]*doc) {
 	t := l.walk.tree
-	if l.looked[dir] = true; !t.dirs[dir] || l.walk.spent(1, 1) {
+	if l.looked[dir] = true; !t.dirs[dir] || l.walk.Spent(1, 1) {
 		return
 	}
 	l.obeys(dir)
@@ -176,12 +165,12 @@ func (l *load) once(docs []*doc) []*doc {
 
 // file loads the documents of a file that another one names.
 func (l *load) file(file, by, why string) []*doc {
-	l.walk.at = file
+	l.walk.At = file
 	if !l.edge(file, by, why) {
 		l.twice = true
 	}
 	l.unread(file)
-	if l.walk.spent(1+len(l.walk.tree.docs(file)), 0) {
+	if l.walk.Spent(1+len(l.walk.tree.docs(file)), 0) {
 		return nil
 	}
 	return l.walk.tree.docs(file)
@@ -208,7 +197,7 @@ func (l *load) unit(n reference, dir string, depth int) []*doc {
 	docs, known := l.units[dir]
 	if known && !l.open[dir] {
 		l.twice = true
-		if l.walk.spent(1+len(docs), 0) {
+		if l.walk.Spent(1+len(docs), 0) {
 			return nil
 		}
 		return docs
@@ -225,9 +214,9 @@ func (l *load) unit(n reference, dir string, depth int) []*doc {
 func (l *load) build(n reference, dir string, before []*doc, depth int) []*doc {
 	t := l.walk.tree
 	b := l.built(dir)
-	l.walk.at = b.place.File
+	l.walk.At = b.place.File
 	switch {
-	case l.walk.spent(1+len(before), 0):
+	case l.walk.Spent(1+len(before), 0):
 		return before
 	case l.open[dir]:
 		l.refused(n.place, wordCycle(n.field, n.text))
@@ -393,7 +382,7 @@ func (l *load) missing(n reference, p string) {
 // plain reads a file that says nothing of objects, and reports whether it is there.
 func (l *load) plain(dir string, n reference) bool {
 	p := l.find(dir, n)
-	if l.walk.spent(1, 0) {
+	if l.walk.Spent(1, 0) {
 		return false
 	}
 	if !l.walk.tree.files[p] {
@@ -431,7 +420,7 @@ func (l *load) chart(dir string, c chart) {
 // whole reads every file below a directory.
 func (l *load) whole(dir, by, why string) {
 	t := l.walk.tree
-	if l.walk.spent(1+len(t.inside[dir]), 0) {
+	if l.walk.Spent(1+len(t.inside[dir]), 0) {
 		return
 	}
 	for _, file := range t.inside[dir] {
@@ -455,7 +444,7 @@ func (l *load) config(dir string, c plugin, depth int) (patches []buildPatch, ge
 		files, patch, known := l.walk.tree.plugin(d, c.field)
 		kind, generates := strings.CutSuffix(d.text("kind"), "Generator")
 		switch {
-		case l.walk.spent(1, 0):
+		case l.walk.Spent(1, 0):
 			return nil, nil
 		case !known && c.inline != nil:
 			l.leaf(Leaf{Place: c.place, Kind: LeafPlugin, Text: wordInlinePlugin(c.field)})
@@ -502,7 +491,7 @@ func (l *load) patchBy(docs []*doc, dir string, p buildPatch) {
 		l.problem(Problem{Place: c.place, Text: wordKinds})
 	}
 	for i, d := range docs {
-		if l.walk.spent(1+len(c.nodes)*(1+d.size>>10), 0) { // each of a patch's documents is compared with the object's name and labels
+		if l.walk.Spent(1+len(c.nodes)*(1+d.size>>10), 0) { // each of a patch's documents is compared with the object's name and labels
 			return
 		}
 		key := copyKey{doc: d}
@@ -514,7 +503,7 @@ func (l *load) patchBy(docs []*doc, dir string, p buildPatch) {
 			continue
 		}
 		var err error
-		switch docs[i], err = c.apply(d, l.walk); {
+		switch docs[i], err = c.apply(d, &l.walk.Work); {
 		case err == nil && docs[i] != d:
 			l.copies[key] = docs[i]
 		case err != nil && c.unread != nil && !d.steers():
@@ -533,7 +522,7 @@ func (l *load) parsePatch(p buildPatch) change {
 		text, err = ReadFile(t.fs, p.File, MaxFile)
 	}
 	var c change
-	if l.walk.at = p.File; err == nil && !l.walk.spent(1+len(text)>>8, 0) {
+	if l.walk.At = p.File; err == nil && !l.walk.Spent(1+len(text)>>8, 0) {
 		c, err = parsePatch(text, p.Place, p.Target)
 	}
 	nodes := 0
@@ -568,7 +557,7 @@ func (l *load) opaque(docs []*doc, b *build, dir string) {
 			}
 		}
 		for i := range docs {
-			if l.walk.spent(1+len(places), 0) {
+			if l.walk.Spent(1+len(places), 0) {
 				return
 			}
 			if !n.fits(l.walk, docs[i]) {
@@ -594,7 +583,7 @@ func (o opaque) carries() bool {
 func (l *load) carried(n opaque, docs []*doc) []Place {
 	var out []Place
 	for _, d := range docs {
-		if n.from == nil || l.walk.spent(1, 0) || !n.from.named(d) {
+		if n.from == nil || l.walk.Spent(1, 0) || !n.from.named(d) {
 			continue
 		}
 		if out = append(append(out, d.place), d.patched...); d.made != nil {
@@ -603,7 +592,7 @@ func (l *load) carried(n opaque, docs []*doc) []Place {
 			}
 		}
 	}
-	if len(out) > 0 || l.walk.spent(len(l.edges), 0) {
+	if len(out) > 0 || l.walk.Spent(len(l.edges), 0) {
 		return out
 	}
 	for _, file := range sortedKeys(l.edges) {
@@ -619,7 +608,7 @@ func (l *load) titles(o opaque, places []Place) bool {
 	}
 	return !slices.ContainsFunc(places, func(p Place) bool {
 		text, err := ReadFile(l.walk.tree.fs, p.File, MaxConfig)
-		if err != nil || l.walk.spent(1+len(text)>>8, 0) {
+		if err != nil || l.walk.Spent(1+len(text)>>8, 0) {
 			return true
 		}
 		root, wrong := parseDocument(text)
@@ -633,7 +622,7 @@ func (o opaque) fits(w *walk, d *doc) bool {
 		return false
 	}
 	return len(o.targets) == 0 || slices.ContainsFunc(o.targets, func(s *selector) bool {
-		return w.spent(1, 0) || s == nil || s.named(d)
+		return w.Spent(1, 0) || s == nil || s.named(d)
 	})
 }
 
@@ -664,7 +653,7 @@ func (l *load) head(docs []*doc, b *build) {
 			docs[i] = before
 			continue
 		}
-		if l.walk.spent(1+labels, d.head()+d.adding(b.metadata)) || l.walk.tree.hold(b.place.File, 0, added) {
+		if l.walk.Spent(1+labels, d.head()+d.adding(b.metadata)) || l.walk.tree.hold(b.place.File, 0, added) {
 			return
 		}
 		d = d.copyHead()
@@ -690,7 +679,7 @@ type copyKey struct {
 // copied is a copy that was made for an older tree; nil: it is to be made. Who asks twice gets two.
 func (l *load) copied(key copyKey) *doc {
 	d := l.before[key]
-	if d != nil && !l.walk.spent(1, 1) {
+	if d != nil && !l.walk.Spent(1, 1) {
 		delete(l.before, key)
 		l.copies[key] = d
 	}
