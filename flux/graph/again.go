@@ -41,6 +41,36 @@ func (t *Tree) readContent(name string) *content {
 	return c
 }
 
+// parse takes a file apart and keeps what it has to say.
+func (t *Tree) parse(c *content, name string, data []byte) {
+	c.others, c.unread = t.Parse(name, data, IsBuild(name), func(d *doc) { t.keep(c, d, 0) })
+}
+
+// keep files a document by what it is.
+func (t *Tree) keep(c *content, d *doc, depth int) {
+	d.place.Line = int(d.node.Line)
+	switch {
+	case IsBuild(d.place.File) && groupOf(d.node) != fluxKustomize:
+		if c.build == nil {
+			c.build = t.readBuild(d)
+		}
+	case strings.HasSuffix(d.text("kind"), "List") && at(d.node, "items") != nil:
+		if depth == MaxNested {
+			t.problem(d.place, wordDeepList())
+		}
+		for _, item := range t.list(d, "items") {
+			if item.Kind == mappingNode && depth < MaxNested {
+				one := &doc{place: d.place, node: item}
+				one.weigh()
+				t.keep(c, one, depth+1)
+			}
+		}
+	case t.hold(d.place.File, 1, 0):
+	default:
+		c.docs = append(c.docs, d)
+	}
+}
+
 // leads reports whether clusters may be found by a document.
 func (d *doc) leads() bool {
 	switch scalar(at(d.node, "kind")) {
@@ -393,29 +423,42 @@ type result struct {
 	copies   map[copyKey]*doc // of documents, which stay as they are in an older tree
 }
 
+// Adds is what a Flux Kustomization says of what is made of its directory.
+type Adds struct {
+	Place                                   // of the Kustomization
+	Components                              []string
+	Optional                                bool // a component that is missing is none
+	TargetNamespace, NamePrefix, NameSuffix string
+	Patches                                 []Patch
+	Parts                                   []Piece // what its source is put together of, if it is
+	Own                                     []Piece // what stands of these in its path; first what is there
+	Foreign                                 bool    // some of these is not of this repository
+	Composed                                bool    // names may mean something else than in the tree, so that nobody can build it
+}
+
 // applied is the documents of a directory as an entry point applies them. Its variables are filled in later.
-func (l *load) applied(dir string, k *Kustomization) []*doc {
-	if k != nil {
-		l.foreign = k.foreign
+func (l *load) applied(q Request) []*doc {
+	if q.Adds != nil {
+		l.foreign = q.Adds.Foreign
 	}
-	adds := l.adds(dir, k)
-	if k != nil && len(k.parts) > 0 {
-		return l.certain(l.customize(slices.Clone(l.composed(k)), adds, dir, 0), dir, k)
+	adds := l.adds(q.Dir, q.Adds)
+	if q.Adds != nil && len(q.Adds.Parts) > 0 {
+		return l.certain(l.customize(slices.Clone(l.composed(q.Adds)), adds, q.Dir, 0), q)
 	}
 	var docs []*doc
-	b := l.walk.tree.builds[dir]
+	b := l.walk.tree.builds[q.Dir]
 	if b == nil || l.lacks(b.place.File) {
-		docs = l.customize(slices.Clone(l.manifests(dir)), adds, dir, 0)
+		docs = l.customize(slices.Clone(l.manifests(q.Dir)), adds, q.Dir, 0)
 	}
 	if b != nil {
-		l.top, l.with = dir, b.and(adds)
-		docs = append(docs, l.entry(dir)...)
+		l.top, l.with = q.Dir, b.and(adds)
+		docs = append(docs, l.entry(q.Dir)...)
 	}
-	return l.certain(l.once(docs), dir, k)
+	return l.certain(l.once(docs), q)
 }
 
 // adds is what a Flux Kustomization adds to a kustomization.yaml.
-func (l *load) adds(dir string, k *Kustomization) *build {
+func (l *load) adds(dir string, k *Adds) *build {
 	out := &build{}
 	if k == nil {
 		return out
@@ -423,7 +466,7 @@ func (l *load) adds(dir string, k *Kustomization) *build {
 	out.namespace, out.prefix, out.suffix = k.TargetNamespace, k.NamePrefix, k.NameSuffix
 	for _, component := range k.Components {
 		n := reference{specComponents, component, k.Place}
-		if p := l.find(dir, n); !k.optional || l.walk.tree.builds[p] != nil {
+		if p := l.find(dir, n); !k.Optional || l.walk.tree.builds[p] != nil {
 			out.components = append(out.components, n)
 		} else {
 			l.look(p)
@@ -509,31 +552,39 @@ func (w *walk) again(problems []Problem, keys ...string) bool {
 	return true
 }
 
-// resultKey is what a result depends on besides the tree.
-func resultKey(dir string, k *Kustomization) string {
-	if k == nil {
-		return dir
-	}
+// Request asks what is made of a directory.
+type Request struct {
+	Dir     string
+	Adds    *Adds   // nil: nothing is added
+	Sources []Piece // that hand on what is read; none: one that says nothing
+	// Build has it built of files that are read, as YAML, where kustomize may make other objects of Flux than are read. nil: nothing is built.
+	Build func(files []string) ([]byte, error)
+}
+
+// Key is what the answer depends on besides the tree.
+func (q Request) Key() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%q %q %q %q %q %q %t", dir, k.Place, k.Components, k.TargetNamespace, k.NamePrefix, k.NameSuffix, k.optional)
-	for _, p := range k.Patches {
-		fmt.Fprintf(&b, " %q %q %q %d", p.Place, p.Target, p.Text, p.stage)
+	if k := q.Adds; k == nil {
+		b.WriteString(q.Dir)
+	} else {
+		fmt.Fprintf(&b, "%q %q %q %q %q %q %t", q.Dir, k.Place, k.Components, k.TargetNamespace, k.NamePrefix, k.NameSuffix, k.Optional)
+		for _, p := range k.Patches {
+			fmt.Fprintf(&b, " %q %q %q %d", p.Place, p.Target, p.Text, p.stage)
+		}
+		fmt.Fprintf(&b, " %t", k.Foreign)
+		for _, p := range slices.Concat(k.Own, k.Parts) {
+			b.WriteString(p.keyed())
+		}
 	}
-	fmt.Fprintf(&b, " %t", k.foreign)
-	for _, p := range slices.Concat(k.own, k.parts) {
+	for _, p := range q.Sources { // there may be as many as the run has steps
 		b.WriteString(p.keyed())
 	}
 	return b.String()
 }
 
-// result gives what an entry point reads of what sources hand on: as it was found before, if nothing of it has changed and all is within the bounds.
-func (w *walk) result(dir string, k *Kustomization, sources ...piece) *result {
-	var all strings.Builder
-	all.WriteString(resultKey(dir, k))
-	for _, p := range sources { // there may be as many as the run has steps
-		all.WriteString(p.keyed())
-	}
-	key := all.String()
+// Result gives what an entry point reads: as it was found before, if nothing of it has changed and all is within the bounds.
+func (w *walk) Result(q Request) *result {
+	key := q.Key()
 	r := w.results[key]
 	if r == nil {
 		r = w.tree.results[key]
@@ -548,16 +599,17 @@ func (w *walk) result(dir string, k *Kustomization, sources ...piece) *result {
 				}
 			}
 		}
-		if len(sources) > 0 {
-			l.sources = sources
+		if len(q.Sources) > 0 {
+			l.sources = q.Sources
 		}
-		l.docs = l.applied(dir, k)
+		l.docs = l.applied(q)
 		if older != nil && maps.Equal(older.edges, l.edges) {
 			w.tree.meter.Give(meter.Nodes, len(l.edges))
 			l.edges = older.edges
 		}
-		r = &l.result
-		if w.Spent(1, 0) || w.tree.hold(dir, 4, len(key)) {
+		found := l.result // without what it was loaded by
+		r = &found
+		if w.Spent(1, 0) || w.tree.hold(q.Dir, 4, len(key)) {
 			return r
 		}
 		w.results[key] = r

@@ -40,17 +40,17 @@ func applicable(docs []*doc) []*doc {
 }
 
 // certain gives what kustomize makes of documents that are not certain, if there is somebody to build them. What stays uncertain is a problem.
-func (l *load) certain(docs []*doc, dir string, k *Kustomization) []*doc {
+func (l *load) certain(docs []*doc, q Request) []*doc {
 	if docs = applicable(docs); len(l.unsure) == 0 {
 		return docs
 	}
-	made, err := l.make(docs, dir, k)
+	made, err := l.make(docs, q)
 	if err == nil {
 		l.unsure = nil
 		return made
 	}
 	for i, p := range l.unsure {
-		if w := l.walk; w.tree.Builder != nil {
+		if q.Build != nil {
 			l.unsure[i].Text = p.Text + "; " + err.Error()
 		}
 		l.problem(l.unsure[i])
@@ -59,30 +59,30 @@ func (l *load) certain(docs []*doc, dir string, k *Kustomization) []*doc {
 }
 
 // make has documents built.
-func (l *load) make(docs []*doc, dir string, k *Kustomization) ([]*doc, error) {
+func (l *load) make(docs []*doc, q Request) ([]*doc, error) {
 	t := l.walk.tree
-	if t.Builder == nil {
+	if q.Build == nil {
 		return nil, errors.New(wordNoBuilder)
 	}
-	if (Entry{Kustomization: k}).Foreign() {
+	if q.Adds != nil && q.Adds.Composed {
 		return nil, errors.New(wordComposed)
 	}
 	if l.walk.built >= MaxBuilds {
 		return nil, errors.New(wordManyBuilds())
 	}
 	l.walk.built++
-	text, err := t.Builder(dir, k, sortedKeys(l.edges))
+	text, err := q.Build(sortedKeys(l.edges))
 	if err != nil {
 		return nil, errors.New(wordBuild(err))
 	}
 	c, alone := &content{}, &Tree{Reader: NewReader(t.meter)}
-	if alone.parse(c, dir, text); l.walk.Spent(1, 0) {
+	if alone.parse(c, q.Dir, text); l.walk.Spent(1, 0) {
 		return nil, t.meter.Err()
 	}
 	if len(alone.Problems) > 0 {
 		return nil, errors.New(wordBuild(errors.New(alone.Problems[0].Text)))
 	}
-	return l.placed(c.docs, docs, dir), nil
+	return l.placed(c.docs, docs, q.Dir), nil
 }
 
 // placed gives what was built the places of what was read.

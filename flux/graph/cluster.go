@@ -245,7 +245,7 @@ func (w *walk) follow(c Cluster) Cluster {
 	if self := c.self; self != nil {
 		copied := *self // what is found for a cluster is its own
 		c.self = &copied
-		key += fmt.Sprintf("%q %q %s", self.digest, self.patched, resultKey(c.Path, self))
+		key += fmt.Sprintf("%q %q %s", self.digest, self.patched, w.request(c.Path, self).Key())
 		if from := self.from; from != nil {
 			key += fmt.Sprintf(" %q %q %q", from.Place, from.digest, from.patched)
 		}
@@ -513,28 +513,28 @@ func (o *Objects) variables(k *Kustomization) (found []*thing, missing bool) {
 }
 
 // handed is what hands on what an entry point reads. Of what hands on the root, nil, that counts that is known to leave something out.
-func (c *Cluster) handed(k *Kustomization) []piece {
+func (c *Cluster) handed(k *Kustomization) []Piece {
 	switch {
 	case k != nil && len(k.parts) > 0:
-		return k.parts
+		return pieces(k.parts)
 	case k != nil:
-		return []piece{{source: k.from, dir: ".", at: "."}}
+		return []Piece{whole(k.from).Piece}
 	}
 	own := c.ownSources()
 	if c.self != nil {
 		own = append(own, c.self.Source)
 	}
-	var out []piece
+	var out []Piece
 	for _, s := range own {
 		if s.leaves() {
-			out = append(out, piece{source: &thing{source: s}, dir: ".", at: "."})
+			out = append(out, Piece{Filter: &s.Filter, Dir: ".", At: "."})
 		}
 	}
 	return out
 }
 
 // read adds what an entry point applies to a cluster, or what its root holds, and gives the Kustomizations among it.
-func (w *walk) read(c *Cluster, k *Kustomization, sources ...piece) []*Kustomization {
+func (w *walk) read(c *Cluster, k *Kustomization, sources ...Piece) []*Kustomization {
 	from, dir := len(c.Kustomizations), c.Path
 	if k != nil {
 		dir = k.Path
@@ -702,3 +702,22 @@ func plain(name string) string {
 
 // odd is what no name of a cluster holds.
 var odd = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// result is what an entry point reads of what sources hand on; nil is nothing but its directory.
+func (w *walk) result(dir string, k *Kustomization, sources ...Piece) *result {
+	return w.Result(w.request(dir, k, sources...))
+}
+
+func (w *walk) request(dir string, k *Kustomization, sources ...Piece) Request {
+	q := Request{Dir: dir, Sources: sources}
+	if w.tree.Builder != nil {
+		q.Build = func(files []string) ([]byte, error) { return w.tree.Builder(dir, k, files) }
+	}
+	if k != nil {
+		q.Adds = &Adds{
+			Place: k.Place, Components: k.Components, Optional: k.optional, TargetNamespace: k.TargetNamespace, NamePrefix: k.NamePrefix, NameSuffix: k.NameSuffix,
+			Patches: k.Patches, Parts: pieces(k.parts), Own: pieces(k.own), Foreign: k.foreign, Composed: Entry{Kustomization: k}.Foreign(),
+		}
+	}
+	return q
+}

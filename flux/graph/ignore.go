@@ -119,7 +119,7 @@ func (t *Tree) ignores(dir string) bool {
 }
 
 // leaves reports whether a source may leave a file of the tree out, and whether it does. What one copies from another one says nothing of what is left out there.
-func (t *Tree) leaves(s *Source, file string) (may, does bool) {
+func (t *Tree) leaves(s *Filter, file string) (may, does bool) {
 	i, sparse := t.listed(path.Dir(file)), false
 	if s != nil {
 		i = i.Add(s.Ignore, ".")
@@ -132,18 +132,18 @@ func (t *Tree) leaves(s *Source, file string) (may, does bool) {
 
 // lacks reports whether what an entry point reads may lack a file of the tree: then Flux builds its directory without it.
 func (l *load) lacks(file string) bool {
-	return slices.ContainsFunc(l.sources, func(p piece) bool {
-		_, ok := inside(p.dir, file)
-		may, _ := l.walk.tree.leaves(sourceOf(p.source), file)
-		return ok && (may || p.partial)
+	return slices.ContainsFunc(l.sources, func(p Piece) bool {
+		_, ok := inside(p.Dir, file)
+		may, _ := l.walk.tree.leaves(p.Filter, file)
+		return ok && (may || p.Partial)
 	})
 }
 
 // has reports whether what an entry point reads may have a file of the tree that is left out by default.
 func (l *load) has(file string) bool {
-	return slices.ContainsFunc(l.sources, func(p piece) bool {
-		_, ok := inside(p.dir, file)
-		_, does := l.walk.tree.leaves(sourceOf(p.source), file)
+	return slices.ContainsFunc(l.sources, func(p Piece) bool {
+		_, ok := inside(p.Dir, file)
+		_, does := l.walk.tree.leaves(p.Filter, file)
 		return ok && !does
 	})
 }

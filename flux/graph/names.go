@@ -236,21 +236,8 @@ func inline(text string) bool { return strings.ContainsAny(text, "\n{") }
 
 func (t *Tree) readConfig(n reference) plugin {
 	c := plugin{reference: n}
-	if !inline(n.text) {
-		return c
-	}
-	c.inline = []*doc{}
-	line := n.place.Line
-	for _, text := range documents([]byte(n.text)) {
-		node, err := parseDocument(text)
-		switch {
-		case err != nil:
-			t.problem(n.place, wordNoYAML(err))
-		case node != nil:
-			shift(node, line-1)
-			c.inline = append(c.inline, &doc{place: Place{n.place.File, int(node.Line)}, node: node, size: len(text)})
-		}
-		line += strings.Count(string(text), "\n")
+	if inline(n.text) {
+		c.inline = t.Inline(n.place, n.text)
 	}
 	return c
 }

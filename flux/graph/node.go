@@ -121,73 +121,66 @@ func unusual(rest []byte) bool {
 	return len(rest) > 0 && (rest[0] == '#' || rest[0] == '\\' || rest[0] >= 0x80)
 }
 
-// parse takes a file apart and keeps what it has to say. What is wrong with it is a problem of the tree.
-func (t *Tree) parse(c *content, name string, data []byte) {
+// Parse takes a file apart and has each document kept that may have something to say; all: whatever it seems to say. others: there are more than these; unread: kustomize may find others. What is wrong is a problem of the reader.
+func (r *Reader) Parse(name string, data []byte, all bool, keep func(*doc)) (others, unread bool) {
 	line := 1
-	c.unread = foreign(data)
+	unread = foreign(data)
 	for _, text := range documents(data) {
-		if t.step(name, 1) {
-			return
+		if r.step(name, 1) {
+			return others, unread
 		}
 		at := Place{name, line}
 		line += bytes.Count(text, []byte("\n"))
-		if !IsBuild(name) && !wants(text) {
-			c.others = c.others || !blank(text)
+		if !all && !wants(text) {
+			others = others || !blank(text)
 			continue
 		}
 		text = shorten(text)
 		if len(text) > MaxDoc {
-			c.others = true
-			t.problem(at, wordLargeDocument())
+			others = true
+			r.problem(at, wordLargeDocument())
 			continue
 		}
-		if t.step(name, len(text)>>8) {
-			return
+		if r.step(name, len(text)>>8) {
+			return others, unread
 		}
 		node, err := parseDocument(text)
 		prune(node)
 		d := &doc{place: Place{name, at.Line}, node: node}
-		if d.weigh(); t.hold(name, d.nodes, d.size) {
-			return
+		if d.weigh(); r.hold(name, d.nodes, d.size) {
+			return others, unread
 		}
 		switch {
 		case err != nil && (isPlain(text) || !leading(text)): // a chart's template
 		case err != nil:
-			t.problem(at, wordNoYAML(err))
+			r.problem(at, wordNoYAML(err))
 		case node != nil && wide(node):
-			t.problem(at, wordWide())
+			r.problem(at, wordWide())
 		case node != nil:
-			t.keep(c, d, at.Line-1, 0)
+			shift(node, at.Line-1)
+			keep(d)
 			continue
 		}
-		c.others = true
+		others = true
 	}
+	return others, unread
 }
 
-// keep files a document by what it is. offset is how many lines of the file stand before it.
-func (t *Tree) keep(c *content, d *doc, offset, depth int) {
-	shift(d.node, offset)
-	d.place.Line = int(d.node.Line)
-	switch {
-	case IsBuild(d.place.File) && groupOf(d.node) != fluxKustomize:
-		if c.build == nil {
-			c.build = t.readBuild(d)
+// Inline reads a text of a document that holds documents itself.
+func (r *Reader) Inline(at Place, text string) []*doc {
+	out, line := []*doc{}, at.Line
+	for _, text := range documents([]byte(text)) {
+		node, err := parseDocument(text)
+		switch {
+		case err != nil:
+			r.problem(at, wordNoYAML(err))
+		case node != nil:
+			shift(node, line-1)
+			out = append(out, &doc{place: Place{at.File, int(node.Line)}, node: node, size: len(text)})
 		}
-	case strings.HasSuffix(d.text("kind"), "List") && at(d.node, "items") != nil:
-		if depth == MaxNested {
-			t.problem(d.place, wordDeepList())
-		}
-		for _, item := range t.list(d, "items") {
-			if item.Kind == mappingNode && depth < MaxNested {
-				one := &doc{place: d.place, node: item}
-				one.weigh()
-				t.keep(c, one, 0, depth+1)
-			}
-		}
-	case t.hold(d.place.File, 1, 0):
-	default:
-		c.docs = append(c.docs, d)
+		line += strings.Count(string(text), "\n")
 	}
+	return out
 }
 
 // foreign reports whether kustomize may find other documents in a file than we do: it ends one at every line that begins with ---, whatever follows, and
@@ -314,7 +307,7 @@ func scalar(n *node) string {
 func (d *doc) text(keys ...string) string { return d.vars.Expand(scalar(at(d.node, keys...))) }
 
 // list is the entries of a list, no more than MaxList.
-func (t *Tree) list(d *doc, keys ...string) []*node {
+func (r *Reader) list(d *doc, keys ...string) []*node {
 	n := at(d.node, keys...)
 	switch {
 	case n == nil || n.Kind == scalarNode:
@@ -322,16 +315,16 @@ func (t *Tree) list(d *doc, keys ...string) []*node {
 	case n.Kind != sequenceNode:
 		return nil
 	case len(n.Content) > MaxList:
-		t.problem(d.at(n), wordLongList(strings.Join(keys, ".")))
+		r.tooLong(d.at(n), strings.Join(keys, "."))
 		return n.Content[:MaxList]
 	}
 	return n.Content
 }
 
 // texts is the texts of a list.
-func (t *Tree) texts(d *doc, keys ...string) []string {
+func (r *Reader) texts(d *doc, keys ...string) []string {
 	var out []string
-	for _, n := range t.list(d, keys...) {
+	for _, n := range r.list(d, keys...) {
 		if s := d.vars.Expand(scalar(n)); s != "" {
 			out = append(out, s)
 		}

@@ -59,8 +59,7 @@ type Source struct {
 	RefLine                          Place  // of spec.ref; of the object if it has none
 	Secret                           string // the name of its secretRef
 	Interval, Timeout                string
-	Ignore                           string   // spec.ignore
-	Sparse                           []string // spec.sparseCheckout, cleaned
+	Filter
 }
 
 // leaves reports whether the source itself says that something is left out of it.
@@ -352,7 +351,7 @@ func (t *Tree) source(d *doc, object Object) *Source {
 		Object: object, URL: d.text("spec", "url"), Branch: d.text("spec", "ref", "branch"), Tag: d.text("spec", "ref", "tag"),
 		Semver: d.text("spec", "ref", "semver"), Commit: d.text("spec", "ref", "commit"), Ref: d.text("spec", "ref", "name"),
 		RefLine: d.line("spec", "ref"), Secret: d.text("spec", "secretRef", "name"),
-		Interval: d.text("spec", "interval"), Timeout: d.text("spec", "timeout"), Ignore: d.text("spec", "ignore"),
+		Interval: d.text("spec", "interval"), Timeout: d.text("spec", "timeout"), Filter: Filter{Ignore: d.text("spec", "ignore")},
 	}
 	for _, dir := range t.texts(d, "spec", "sparseCheckout") {
 		s.Sparse = append(s.Sparse, Clean(dir))

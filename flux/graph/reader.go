@@ -53,6 +53,9 @@ func (r *Reader) stopped() {
 // problem keeps what is wrong, and what stands behind is not known.
 func (r *Reader) problem(at Place, text string) { r.note(Problem{Place: at, Text: text}) }
 
+// tooLong keeps that a list has more entries than are read.
+func (r *Reader) tooLong(at Place, list string) { r.problem(at, wordLongList(list)) }
+
 // note keeps a problem.
 func (r *Reader) note(p Problem) {
 	r.Problems = more(r.Problems, p)

@@ -2,7 +2,6 @@ package graph
 
 import (
 	"bytes"
-	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -175,22 +174,34 @@ func (t *Tree) copies(a *doc, sources map[string]Ref) []placed {
 	return out
 }
 
-// piece is a directory or a file of the tree that stands in what a source makes.
+// piece is one with the GitRepository that it is read from; nil: that stands in no file.
 type piece struct {
-	source *thing // the GitRepository that it is read from; nil: it stands in no file
-	dir    string // of the tree
-	at     string // in what the source makes
-	// partial: something of it may be left out beside what its source leaves out; made: what stands there is another file.
-	partial, made bool
+	Piece
+	source *thing
 }
 
-// keyed is all of a piece that decides what is read of it.
-func (p piece) keyed() string {
-	key := fmt.Sprintf(" %q %q %t", p.dir, p.at, p.partial)
-	if s := sourceOf(p.source); s != nil {
-		key += fmt.Sprintf(" %q %q", s.Ignore, s.Sparse)
+// whole is all that a source reads.
+func whole(s *thing) piece {
+	p := piece{Piece{Dir: ".", At: "."}, s}
+	if source := sourceOf(s); source != nil {
+		p.Filter = &source.Filter
 	}
-	return key
+	return p
+}
+
+// pieces is what the tree has of pieces.
+func pieces(all []piece) []Piece {
+	var out []Piece
+	for _, p := range all {
+		out = append(out, p.Piece)
+	}
+	return out
+}
+
+// below is what of a part stands in a directory, as seen from there.
+func (p piece) below(dir string) (piece, bool) {
+	rest, ok := p.Below(dir)
+	return piece{rest, p.source}, ok
 }
 
 // branch is the branch that the part is read from; "": none, or not known.
@@ -204,27 +215,6 @@ func (p piece) branch() string {
 // pinned reports whether the part is read from a fixed commit: no change of the tree reaches it.
 func (p piece) pinned() bool { return p.source != nil && p.source.source.Commit != "" }
 
-// inside is what is left of a path in a directory.
-func inside(dir, name string) (string, bool) {
-	switch dir {
-	case ".":
-		return name, true
-	case name:
-		return ".", true
-	}
-	return strings.CutPrefix(name, dir+"/")
-}
-
-// below is what of a part stands in a directory, as seen from there.
-func (p piece) below(dir string) (piece, bool) {
-	rest, ok := inside(dir, p.at)
-	if p.at = rest; !ok {
-		rest, ok = inside(p.at, dir)
-		p.dir, p.at = Clean(path.Join(p.dir, rest)), "."
-	}
-	return p, ok
-}
-
 // parts is what of the tree stands in what a source makes; open is the sources that lead to it.
 func (w *walk) parts(c *Cluster, r Ref, s *thing, open []*thing) []piece {
 	if w.Spent(1, 0) || slices.Contains(open, s) && s != nil {
@@ -232,7 +222,7 @@ func (w *walk) parts(c *Cluster, r Ref, s *thing, open []*thing) []piece {
 	}
 	var out []piece
 	if c.mayStand(r, sourceOf(s)) {
-		out = append(out, piece{source: s, dir: ".", at: "."})
+		out = append(out, whole(s))
 	}
 	if s == nil {
 		return out
@@ -249,15 +239,15 @@ func (w *walk) parts(c *Cluster, r Ref, s *thing, open []*thing) []piece {
 		}
 		for _, q := range w.parts(c, p.of, other, open) {
 			q, ok := q.below(p.from)
-			if !ok || w.Spent(1, 1) || w.tree.hold(s.File, 0, 2*(len(p.to)+len(q.at))) { // twice where it is a file
+			if !ok || w.Spent(1, 1) || w.tree.hold(s.File, 0, 2*(len(p.to)+len(q.At))) { // twice where it is a file
 				continue
 			}
-			rest := q.at
-			q.at, q.made = Clean(path.Join(w.tree.place(p, q), rest)), q.made || p.made
-			q.partial = q.partial || p.partial || s.source != nil && (s.source.leaves() || w.tree.ignores(q.at))
+			rest := q.At
+			q.At, q.Made = Clean(path.Join(w.tree.place(p, q), rest)), q.Made || p.made
+			q.Partial = q.Partial || p.partial || s.source != nil && (s.source.leaves() || w.tree.ignores(q.At))
 			out = append(out, q)
-			if p.single && !p.into && rest == "." && w.tree.files[q.dir] { // there may be a directory of that name by then
-				q.at = path.Join(q.at, path.Base("/"+p.from))
+			if p.single && !p.into && rest == "." && w.tree.files[q.Dir] { // there may be a directory of that name by then
+				q.At = path.Join(q.At, path.Base("/"+p.from))
 				out = append(out, q)
 			}
 		}
@@ -267,7 +257,7 @@ func (w *walk) parts(c *Cluster, r Ref, s *thing, open []*thing) []piece {
 
 // place is where a part stands then.
 func (t *Tree) place(p placed, q piece) string {
-	if p.single && (p.into || q.at != "." || t.isDir(q.dir)) {
+	if p.single && (p.into || q.At != "." || t.isDir(q.Dir)) {
 		return path.Join(p.to, path.Base("/"+p.from))
 	}
 	return p.to
@@ -287,37 +277,6 @@ func sourceOf(s *thing) *Source {
 	return s.source
 }
 
-// among is what a name in a directory of the tree means where parts stand together: a path of the tree. Of several the last one counts that is there.
-func (l *load) among(dir, name string) string {
-	t, out, found := l.walk.tree, Clean(path.Join(dir, name)), false
-	if l.walk.Spent(len(l.parts)>>4, 0) {
-		return out
-	}
-	for _, p := range l.parts {
-		from, to := p.dir, p.at
-		if IsBuild(from) {
-			from, to = path.Dir(from), path.Dir(to)
-		}
-		rest, ok := inside(from, dir)
-		if !ok || l.walk.Spent(len(l.parts)>>4, 0) {
-			continue
-		}
-		means := Clean(path.Join(to, rest, name))
-		for _, q := range l.parts {
-			rest, ok := inside(q.at, means)
-			file := Clean(path.Join(q.dir, rest))
-			if !ok || !t.files[file] && !t.dirs[file] || found && t.builds[file] == nil && t.builds[out] != nil {
-				continue
-			}
-			if found && file != out && l.lacks(file) {
-				l.problem(Problem{Place: Place{out, 1}, Text: wordCovered(file)})
-			}
-			out, found = file, true
-		}
-	}
-	return out
-}
-
 // resolve finds where in the tree stands what a Kustomization reads: where its source is put together of others, it may read several places.
 func (w *walk) resolve(c *Cluster, k *Kustomization) {
 	if k.copied || unfilled(k.Path) != "" || k.from == nil || len(k.from.placed) == 0 {
@@ -329,23 +288,23 @@ func (w *walk) resolve(c *Cluster, k *Kustomization) {
 		q, ok := p.below(k.Path)
 		switch source := sourceOf(q.source); {
 		case !ok:
-		case w.tree.isDir(q.dir) || w.tree.files[q.dir]:
+		case w.tree.isDir(q.Dir) || w.tree.files[q.Dir]:
 			own = append(own, q)
 		case source == nil || c.same(source.URL):
 			gone = append(gone, q) // it may stand in another branch
 		}
-		if p.dir != "." && IsBuild(p.at) && !IsBuild(p.dir) {
-			w.tree.problem(k.from.Place, wordCopiesBuild(p.dir))
+		if p.Dir != "." && IsBuild(p.At) && !IsBuild(p.Dir) {
+			w.tree.problem(k.from.Place, wordCopiesBuild(p.Dir))
 		}
-		if p.made {
+		if p.Made {
 			w.tree.problem(k.from.Place, wordCopiesMade(k.from.Object))
 		}
 	}
-	k.apart = slices.ContainsFunc(own, func(p piece) bool { return p.dir != own[0].dir })
+	k.apart = slices.ContainsFunc(own, func(p piece) bool { return p.Dir != own[0].Dir })
 	if own = append(own, gone...); len(own) == 0 {
 		return
 	}
-	k.copied, k.Source, k.Path = true, sourceOf(own[0].source), own[0].dir
+	k.copied, k.Source, k.Path = true, sourceOf(own[0].source), own[0].Dir
 	if w.tree.files[k.Path] {
 		k.Path = path.Dir(k.Path)
 	}
@@ -377,50 +336,6 @@ func (w *walk) waits(c *Cluster, k *Kustomization) bool {
 	}
 	_, missing := w.origins(c, k.uses, k.Object)
 	return len(missing) > 0
-}
-
-// composed loads what an entry point reads whose source is put together of others.
-func (l *load) composed(k *Kustomization) []*doc {
-	l.parts = k.parts
-	for _, p := range k.parts {
-		l.looked[p.dir] = true // whatever stands there counts
-		l.ignores(p.dir)
-	}
-	var docs []*doc
-	listed := false
-	for _, p := range k.own {
-		if dir := p.builds(l.walk.tree); dir != "" && (p.at == "." || IsBuild(p.at)) {
-			docs = append(docs, l.unit(reference{}, dir, 0)...)
-			listed = listed || !l.lacks(l.built(dir).place.File)
-		}
-	}
-	if listed {
-		return l.once(docs) // what a kustomization.yaml does not name is not read
-	}
-	for _, p := range k.own {
-		dir := p.builds(l.walk.tree)
-		switch {
-		case !l.walk.tree.files[p.dir]:
-			docs = append(docs, l.entry(p.dir)...)
-		case dir != "":
-			docs = append(docs, l.unit(reference{}, dir, 0)...)
-		case isManifest(p.dir):
-			docs = append(docs, l.file(p.dir, "", "")...)
-		}
-	}
-	return l.once(docs)
-}
-
-// builds is the directory of which a piece is or has the kustomization.yaml; "": none.
-func (p piece) builds(t *Tree) string {
-	dir := p.dir
-	if IsBuild(dir) {
-		dir = path.Dir(dir)
-	}
-	if t.builds[dir] == nil {
-		return ""
-	}
-	return dir
 }
 
 // reading is files that something of a cluster reads as of the branch of a source.
@@ -466,7 +381,7 @@ func (w *walk) mixed(c *Cluster, k *Kustomization) {
 		}
 		r := reading{source: p.source, of: Entry{c, k}, role: roleSource, user: k.Object}
 		for _, file := range sortedKeys(k.edges) {
-			if _, ok := inside(p.dir, file); ok {
+			if _, ok := inside(p.Dir, file); ok {
 				r.files = append(r.files, file)
 			}
 		}
@@ -551,7 +466,7 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 		switch {
 		case unknown && name[0] == ".": // every repository has a root
 		case o.chart == "" || o.whole:
-			files = w.tree.within([]string{p.dir}, []string{p.dir})
+			files = w.tree.within([]string{p.Dir}, []string{p.Dir})
 		default:
 			files = w.chartFiles(p, name)
 		}
@@ -559,7 +474,7 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 			if !leftOut(file) {
 				return false
 			}
-			_, does := w.tree.leaves(sourceOf(p.source), file)
+			_, does := w.tree.leaves(p.Filter, file)
 			return does
 		})
 		if unknown && (len(files) > 0 || name[0] == ".") {
@@ -582,7 +497,7 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 		reads, may := roleChart+" "+shown(o.Object), roleMay+" "+shown(o.Object)
 		for _, file := range files {
 			why := reads
-			if q, ok := p.below(name[0]); o.whole && (!ok || !within(q.dir, file)) {
+			if q, ok := p.below(name[0]); o.whole && (!ok || !within(q.Dir, file)) {
 				why = may
 			}
 			w.add(e, Edge{file, release.File, why})
@@ -595,10 +510,10 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 func (w *walk) chartFiles(p piece, names []string) []string {
 	var dirs, files []string
 	for i, name := range names {
-		if q, ok := p.below(Clean(name)); ok && i == 0 && q.at == "." {
-			dirs = append(dirs, q.dir)
+		if q, ok := p.below(Clean(name)); ok && i == 0 && q.At == "." {
+			dirs = append(dirs, q.Dir)
 		} else if ok {
-			files = append(files, q.dir)
+			files = append(files, q.Dir)
 		}
 	}
 	for i := 0; i < len(dirs); i++ {
@@ -733,7 +648,7 @@ func (t *Tree) readModules() []string {
 		case !strings.EqualFold(section, "submodule") || of == "":
 			return nil
 		case !known && len(out) == MaxList:
-			t.problem(Place{gitmodules, 1}, wordLongList("submodules"))
+			t.tooLong(Place{gitmodules, 1}, "submodules")
 			return nil
 		case !known:
 			i, at[of], out = len(out), len(out), append(out, ".")

@@ -51,15 +51,15 @@ type load struct {
 	before   map[copyKey]*doc  // copies of the same in an older tree, which were not asked for yet
 	top      string            // the directory of the entry point, if it has a kustomization.yaml
 	with     *build            // that, with what the Flux Kustomization adds
-	parts    []piece           // of which what is read is put together
-	sources  []piece           // that hand on what is read
+	parts    []Piece           // of which what is read is put together
+	sources  []Piece           // that hand on what is read
 	foreign  bool              // some of it stands elsewhere
 }
 
 func (w *walk) newLoad() *load {
 	return &load{
 		result: result{edges: map[string]Edge{}, looked: map[string]bool{}, patches: map[patchKey]change{}, copies: map[copyKey]*doc{}},
-		walk:   w, units: map[string][]*doc{}, ignoring: map[string]bool{}, open: map[string]bool{}, sources: []piece{{dir: ".", at: "."}},
+		walk:   w, units: map[string][]*doc{}, ignoring: map[string]bool{}, open: map[string]bool{}, sources: []Piece{{Dir: ".", At: "."}},
 	}
 }
 
