@@ -36,7 +36,7 @@ func (t *Tree) readContent(name string) *content {
 	}
 	alone.parse(c, name, data)
 	c.docs, c.problems = slices.Clip(c.docs), alone.Problems
-	c.leads = slices.ContainsFunc(c.docs, (*doc).leads)
+	c.leads = slices.ContainsFunc(c.docs, findsClusters)
 	c.unread = c.unread || len(c.problems) > 0
 	return c
 }
@@ -71,8 +71,8 @@ func (t *Tree) keep(c *content, d *doc, depth int) {
 	}
 }
 
-// leads reports whether clusters may be found by a document.
-func (d *doc) leads() bool {
+// findsClusters reports whether clusters may be found by a document.
+func findsClusters(d *doc) bool {
 	switch scalar(at(d.node, "kind")) {
 	case "Kustomization", "GitRepository", "OCIRepository", "FluxInstance":
 		return true
@@ -473,7 +473,7 @@ func (l *load) adds(dir string, k *Adds) *build {
 		}
 	}
 	for _, p := range k.Patches {
-		list := map[stage]*[]buildPatch{before: &out.merges, among: &out.patches, after: &out.later}[p.stage]
+		list := map[stage]*[]buildPatch{before: &out.merges, among: &out.patches, after: &out.later}[p.Stage()]
 		*list = append(*list, buildPatch{Patch: p})
 	}
 	return out
@@ -569,7 +569,7 @@ func (q Request) Key() string {
 	} else {
 		fmt.Fprintf(&b, "%q %q %q %q %q %q %t", q.Dir, k.Place, k.Components, k.TargetNamespace, k.NamePrefix, k.NameSuffix, k.Optional)
 		for _, p := range k.Patches {
-			fmt.Fprintf(&b, " %q %q %q %d", p.Place, p.Target, p.Text, p.stage)
+			fmt.Fprintf(&b, " %q %q %q %d", p.Place, p.Target, p.Text, p.Stage())
 		}
 		fmt.Fprintf(&b, " %t", k.Foreign)
 		for _, p := range slices.Concat(k.Own, k.Parts) {

@@ -184,6 +184,25 @@ func (c change) apply(d *doc, w *Work) (*doc, error) {
 	return d, failed
 }
 
+// placed is a document that was built, with the places of one that was read; nil: of none.
+func (d *doc) placed(at Place, read *doc) *doc {
+	out := *d
+	out.place, out.set = at, map[string]Place{}
+	if read != nil {
+		out.place, out.patched = read.place, read.patched
+		for _, keys := range tracked {
+			if place := read.line(keys...); place.File != "" {
+				out.set[strings.Join(keys, ".")] = place
+			}
+		}
+		if read.made != nil {
+			out.made = &generator{file: read.made.file, files: read.made.files}
+		}
+	}
+	relined(out.node, out.place.Line)
+	return &out
+}
+
 // perhaps is a document that something may change.
 func (d *doc) perhaps(places ...Place) *doc {
 	with := *d

@@ -3,21 +3,18 @@ package graph
 import (
 	"errors"
 	"slices"
-	"strings"
 )
 
 // doubt keeps that an object may be another one than was read, if it leads to others: the first for each place.
 func (l *load) doubt(d *doc, at Place, why string) {
-	if d.gone || !d.steers() || slices.ContainsFunc(l.unsure, func(p Problem) bool { return p.Place == at }) {
+	if d.gone || !steers(d) || slices.ContainsFunc(l.unsure, func(p Problem) bool { return p.Place == at }) {
 		return
 	}
-	l.unsure = more(l.unsure, Problem{Place: at, Text: wordUnsure(shown(Object{
-		Kind: d.text("kind"), Namespace: d.text("metadata", "namespace"), Name: d.text("metadata", "name"),
-	}), why)})
+	l.unsure = more(l.unsure, Problem{Place: at, Text: wordUnsure(Ref{d.text("kind"), d.text("metadata", "namespace"), d.text("metadata", "name")}, why)})
 }
 
 // steers reports whether other objects or files are what they are by what a document says.
-func (d *doc) steers() bool {
+func steers(d *doc) bool {
 	switch groupOf(d.node) {
 	case fluxKustomize, fluxSource, fluxArtifacts, fluxHelm:
 		return true
@@ -89,39 +86,25 @@ func (l *load) make(docs []*doc, q Request) ([]*doc, error) {
 func (l *load) placed(made, docs []*doc, dir string) []*doc {
 	read := map[Ref]*doc{}
 	for _, d := range docs {
-		read[d.ref()] = d
+		read[id(d)] = d
+	}
+	at := Place{dir, 1}
+	if b := l.built(dir); b != nil {
+		at = b.place
 	}
 	for i, d := range made {
-		r := read[d.ref()]
+		r := read[id(d)]
 		if r == nil && d.plain() {
-			name := d.ref()
+			name := id(d)
 			name.Name = Unhashed(name.Name)
 			r = read[name]
 		}
-		out := *d
-		out.place = Place{dir, 1}
-		if b := l.built(dir); b != nil {
-			out.place = b.place
-		}
-		out.set = map[string]Place{}
-		if r != nil {
-			out.place, out.patched = r.place, r.patched
-			for _, keys := range tracked {
-				if place := r.line(keys...); place.File != "" {
-					out.set[strings.Join(keys, ".")] = place
-				}
-			}
-			if r.made != nil {
-				out.made = &generator{file: r.made.file, files: r.made.files}
-			}
-		}
-		relined(out.node, out.place.Line)
-		made[i] = &out
+		made[i] = d.placed(at, r)
 	}
 	return made
 }
 
-// ref is what an object is called.
-func (d *doc) ref() Ref {
+// id is what an object is called.
+func id(d *doc) Ref {
 	return Ref{groupOf(d.node) + "/" + d.text("kind"), d.text("metadata", "namespace"), d.text("metadata", "name")}
 }

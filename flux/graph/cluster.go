@@ -594,8 +594,8 @@ func (w *walk) read(c *Cluster, k *Kustomization, sources ...Piece) []*Kustomiza
 // read of this repository counts.
 func (w *walk) traced(c *Cluster, k *Kustomization) {
 	unknown := func(at Place, field, value string) {
-		if name := unfilled(value); name != "" {
-			w.unsure(c, k, Problem{Place: at, Text: wordUnknown(field, value, name), Variable: name})
+		if p := Unset(at, field, value, ""); p.Variable != "" {
+			w.unsure(c, k, p)
 		}
 	}
 	if unfilled(k.Path) != "" && !k.copied {

@@ -18,7 +18,7 @@ func Made(t *Tree, dir string, adds *Kustomization) (objects map[string]string, 
 		if err != nil {
 			return nil, nil, err
 		}
-		ref := d.ref()
+		ref := id(d)
 		objects[ref.Kind+" "+ref.Namespace+"/"+ref.Name] = string(text)
 	}
 	return objects, r.unsure, nil

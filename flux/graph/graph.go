@@ -206,6 +206,12 @@ func ReadFile(tree fs.FS, name string, limit int) ([]byte, error) {
 	return data, nil
 }
 
+// ReadWhole reads a file of the tree of which every byte may count from now on.
+func (t *Tree) ReadWhole(name string, limit int) ([]byte, error) {
+	t.raw[name] = true
+	return ReadFile(t.fs, name, limit)
+}
+
 // Objects is every Flux object and CronJob as it stands in its file, by file and line: nothing is patched, and variables are as written.
 func (t *Tree) Objects() Objects {
 	return t.objects(func(file string, _ *content) bool { return !hidden(file) })

@@ -68,7 +68,7 @@ func (t *Tree) thing(d *doc, object Object) *thing {
 	case object.Name == "":
 		return nil
 	case !named && version == "" && (object.Kind == "ConfigMap" || object.Kind == "Secret"):
-		out.data, out.hidden = d, map[string]bool{}
+		out.data = d
 		out.uses = account(&doc{node: unpacked(at(d.node, "data")), vars: d.vars}) // it may be a kubeConfig's
 	case group == fluxHelm && object.Kind == "HelmRelease":
 		out.uses = t.chart(d, "spec", "chart", "spec")
@@ -148,35 +148,13 @@ func isSource(kind string) bool {
 
 // values is what a ConfigMap or Secret holds. What is encrypted, or no text, is among what is hidden.
 func (c *thing) values(t *Tree) map[string]string {
-	out := map[string]string{}
 	if c.data == nil {
-		return out
+		return map[string]string{}
 	}
-	c.unread = at(c.data.node, keyUnread) != nil || c.data.vague
-	read := func(section string, decode bool) {
-		n := unpacked(at(c.data.node, section))
-		if n == nil || n.Kind != mappingNode {
-			c.unread = c.unread || unfilled(scalar(n)) != ""
-			return
-		}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			c.unread = c.unread || unfilled(n.Content[i].Value) != ""
-			key, value, ok := n.Content[i].Value, c.data.vars.Expand(scalar(n.Content[i+1])), true
-			if decode {
-				value, ok = decoded(value)
-			}
-			if delete(out, key); !ok || encrypted(value) || n.Content[i+1].Tag == tagLong || strings.Contains(value, "${") {
-				c.hidden[key] = true
-				continue
-			}
-			delete(c.hidden, key)
-			out[key] = value
-		}
-	}
-	read("data", c.Kind == "Secret")
-	read("stringData", false)
+	var out map[string]string
+	out, c.hidden, c.unread = c.data.values()
 	if c.made != nil {
-		c.made.values(t, out, c)
+		c.generated(t, c.made, out)
 	}
 	for key := range out {
 		if c.data.vague {
@@ -187,10 +165,10 @@ func (c *thing) values(t *Tree) map[string]string {
 	return out
 }
 
-// values adds what a generator makes of files and texts.
-func (g *generator) values(t *Tree, out map[string]string, c *thing) {
+// generated adds what a generator makes of files and texts.
+func (c *thing) generated(t *Tree, g *generator, out map[string]string) {
 	if g.before != nil {
-		g.before.values(t, out, c)
+		c.generated(t, g.before, out)
 	}
 	set := func(text string) {
 		if key, value, ok := strings.Cut(text, "="); ok {
@@ -201,7 +179,7 @@ func (g *generator) values(t *Tree, out map[string]string, c *thing) {
 		if t.step(f, 1) {
 			return
 		}
-		data, err := ReadFile(t.fs, f, MaxConfig)
+		data, err := t.ReadWhole(f, MaxConfig)
 		if err != nil {
 			c.unread = true
 			continue
@@ -216,7 +194,7 @@ func (g *generator) values(t *Tree, out map[string]string, c *thing) {
 		if t.step(l.file, 1) {
 			return
 		}
-		data, err := ReadFile(t.fs, l.file, MaxAlias)
+		data, err := t.ReadWhole(l.file, MaxAlias)
 		if err != nil || encrypted(string(data)) {
 			c.hidden[l.key] = true
 			continue
@@ -235,8 +213,8 @@ func (t *Tree) generated(d *doc) []*doc {
 		for _, n := range t.list(d, strings.ToLower(kind[:1])+kind[1:]+"Generator") {
 			in := &doc{place: d.at(n), node: n}
 			if made := t.generator(in, kind, path.Dir(d.place.File)); made != nil {
-				made.label(d, "generatorOptions")
-				made.label(in, "options") // it wins
+				label(made, d, "generatorOptions")
+				label(made, in, "options") // it wins
 				out = append(out, made)
 			}
 		}
@@ -245,7 +223,7 @@ func (t *Tree) generated(d *doc) []*doc {
 }
 
 // label gives what is made labels and annotations that options have.
-func (d *doc) label(from *doc, options string) {
+func label(d, from *doc, options string) {
 	for _, section := range []string{"labels", "annotations"} {
 		d.add(newPairs(section, from.place.Line, from.pairs(options, section)))
 	}
@@ -501,8 +479,9 @@ func weight(n *node) (nodes, bytes int) {
 	return charged(count), bytes
 }
 
-// listed is how many nodes stand in the lists of a node.
-func listed(n *node) (count int) {
+// listed is how many of the meter's nodes the lists of a document take.
+func (d *doc) listed() int {
+	count := 0
 	var add func(n *node, in bool)
 	add = func(n *node, in bool) {
 		if in {
@@ -512,8 +491,8 @@ func listed(n *node) (count int) {
 			add(child, in || n.Kind == sequenceNode)
 		}
 	}
-	add(n, false)
-	return count
+	add(d.node, false)
+	return charged(count)
 }
 
 // charged is how many of the meter's nodes so many of documents take.

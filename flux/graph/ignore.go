@@ -87,8 +87,7 @@ func (t *Tree) listed(dir string) Ignores {
 		i.cut, i.link = true, name
 	}
 	if t.files[name] {
-		t.raw[name] = true
-		text, err := ReadFile(t.fs, name, MaxDoc)
+		text, err := t.ReadWhole(name, MaxDoc)
 		each := 192 + 16*strings.Count(dir, "/") // bytes of a pattern, which has its directory name by name
 		size := len(text) + each*min(bytes.Count(text, []byte("\n"))+1, maxPatterns)
 		if t.hold(name, len(i.patterns)/8, size) || t.step(name, len(i.patterns)/8) { // of each directory below, too
@@ -114,6 +113,15 @@ func (t *Tree) ignores(dir string) bool {
 		if t.watch.Look(path.Join(at, SourceIgnore), false); at == "." {
 			i := t.listed(dir)
 			return i.cut || len(i.patterns) > len(ignoresByDefault.patterns)
+		}
+	}
+}
+
+// Linked notes where a .sourceignore that is a link may leave some of these files out.
+func (t *Tree) Linked(files []string) {
+	for _, file := range files {
+		if link := t.listed(path.Dir(file)).link; link != "" && t.ignores(path.Dir(file)) {
+			t.problem(Place{link, 1}, wordLinked)
 		}
 	}
 }

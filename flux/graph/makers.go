@@ -137,8 +137,7 @@ func (t *Tree) plain() []*thing {
 
 // elsewhere reports whether a file of a chart says a namespace that is not that of the release.
 func (w *walk) elsewhere(file string) bool {
-	w.tree.raw[file] = true
-	text, err := ReadFile(w.tree.fs, file, MaxFile)
+	text, err := w.tree.ReadWhole(file, MaxFile)
 	return err != nil || w.Spent(1+len(text)>>10, 0) || slices.ContainsFunc(elsewhere.FindAllString(string(text), -1), func(line string) bool {
 		return !strings.Contains(line, "Release.Namespace")
 	})

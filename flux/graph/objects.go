@@ -37,9 +37,9 @@ func (k *Kustomization) title() string {
 // Ref names another object; without a namespace it is in the same one.
 type Ref struct{ Kind, Namespace, Name string }
 
-// String is kind, namespace and name, for people.
+// String is kind, namespace and name, without what a terminal obeys.
 func (r Ref) String() string {
-	return shown(Object{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name})
+	return printable(r.Kind + " " + strings.TrimPrefix(r.Namespace+"/"+r.Name, "/"))
 }
 
 // Statement is what is said of a field that may be absent, and where: by a patch or in the object itself.
@@ -140,6 +140,9 @@ type Patch struct {
 	stage stage
 }
 
+// Stage is when kustomize applies it.
+func (p Patch) Stage() stage { return p.stage }
+
 // stage is when kustomize applies a patch: what v1beta2 has as patchesStrategicMerge comes before all patches, and patchesJson6902 after them.
 type stage int
 
@@ -207,7 +210,7 @@ const kustomizationNodes = 6
 func (o *Objects) add(t *Tree, d *doc, by *Kustomization) {
 	nodes, bytes := 3, 4*len(scalar(at(d.node, "spec", "path"))) // which is kept as written, cleaned, and as a key
 	if kind := d.text("kind"); strings.Contains(d.text("apiVersion"), "fluxcd") || kind == serviceAccount || kind == "" {
-		nodes, bytes = nodes+charged(listed(d.node)), bytes+d.expanded() // what its lists make takes what they do, for each cluster that reads it
+		nodes, bytes = nodes+d.listed(), bytes+d.expanded() // what its lists make takes what they do, for each cluster that reads it
 	}
 	if t.hold(d.place.File, nodes, bytes) {
 		return
@@ -311,7 +314,7 @@ func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
 	}
 	text := 0
 	for _, p := range k.Patches {
-		if p.stage != among { // it was no text before
+		if p.Stage() != among { // it was no text before
 			text += len(p.Text)
 		}
 	}

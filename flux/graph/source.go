@@ -119,8 +119,8 @@ func (w *walk) origins(c *Cluster, uses []use, of Object) (out []origin, missing
 // named says what is not known of what an object uses, which something of a Flux Kustomization is made of. Its own source is looked at by [walk.traced].
 func (w *walk) named(u use, of Object, user string) {
 	text := strings.Join(append([]string{u.ref.Namespace + "/" + u.ref.Name, u.chart}, u.files...), " ")
-	if name := unfilled(text); name != "" && (of.Kind != "Kustomization" || !isSource(u.ref.Kind)) {
-		w.tree.note(Problem{Place: of.Place, Text: wordUnknown("what "+shown(of)+" refers to", strings.Trim(text, "/ "), name), Variable: name, Of: user})
+	if p := Unset(of.Place, "what "+shown(of)+" refers to", strings.Trim(text, "/ "), user); p.Variable != "" && (of.Kind != "Kustomization" || !isSource(u.ref.Kind)) {
+		w.note(p)
 	}
 }
 
@@ -428,15 +428,6 @@ func (w *walk) depends(c *Cluster) {
 	}
 }
 
-// linked notes where a .sourceignore that is a link may leave some of these files out.
-func (w *walk) linked(files []string) {
-	for _, file := range files {
-		if link := w.tree.listed(path.Dir(file)).link; link != "" && w.tree.ignores(path.Dir(file)) {
-			w.tree.problem(Place{link, 1}, wordLinked)
-		}
-	}
-}
-
 // chart finds the files of this repository that a HelmRelease has by one of its origins: a directory of a GitRepository with the charts that it depends on
 // and the values files, or a whole artifact. They are read by the entry point that applies the release, or as of the branch that they come from.
 func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*generator) {
@@ -480,7 +471,7 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 		if unknown && (len(files) > 0 || name[0] == ".") {
 			w.unsure(c, e.Kustomization, Problem{Place: release.Place, Text: wordNoSource(r)})
 		}
-		w.linked(files)
+		w.tree.Linked(files)
 		if w.Spent(len(files)+len(name)>>4, len(files)/8) {
 			return
 		}
@@ -548,8 +539,7 @@ func (w *walk) dependencies(dir string) []string {
 
 // repositories is the directories that a file of a chart names as those of its dependencies.
 func (w *walk) repositories(file string) []string {
-	w.tree.raw[file] = true
-	text, err := ReadFile(w.tree.fs, file, MaxDoc)
+	text, err := w.tree.ReadWhole(file, MaxDoc)
 	if w.Spent(1+len(text)>>8, 0) {
 		return nil
 	}
@@ -633,8 +623,7 @@ func (t *Tree) modules() []string {
 }
 
 func (t *Tree) readModules() []string {
-	t.raw[gitmodules] = true
-	text, err := ReadFile(t.fs, gitmodules, MaxDoc)
+	text, err := t.ReadWhole(gitmodules, MaxDoc)
 	if err != nil {
 		t.problem(Place{gitmodules, 1}, err.Error())
 		return []string{}

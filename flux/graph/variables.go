@@ -200,6 +200,15 @@ func (v *Variables) eval(text string, depth int) (value string, ok bool) {
 	return value, set
 }
 
+// Unset is the problem of a text that still has a variable, and what it is of; without a [Problem.Variable] if it has none.
+func Unset(at Place, field, text, of string) Problem {
+	name := unfilled(text)
+	if name == "" {
+		return Problem{}
+	}
+	return Problem{Place: at, Text: wordUnknown(field, text, name), Variable: name, Of: of}
+}
+
 // unfilled is the name of the first variable that a text still has; "" if there is none.
 func unfilled(s string) string {
 	_, rest, found := strings.Cut(s, "${")
@@ -221,7 +230,7 @@ var sections = []string{
 
 // refilled is a document with what variables make of it that is more than a text: Flux fills them into YAML, and reads that again. What it may have by one
 // whose value is not known is a problem.
-func (w *walk) refilled(d *doc, of string) *doc {
+func (w *Work) refilled(d *doc, of string) *doc {
 	if d.vars.none() {
 		return d
 	}
@@ -240,28 +249,28 @@ func (w *walk) refilled(d *doc, of string) *doc {
 }
 
 // open says where in a section of a document a variable without a value may be more than a text.
-func (w *walk) open(d *doc, n *node, of string) {
+func (w *Work) open(d *doc, n *node, of string) {
 	for i, child := range n.Content {
 		key := child
 		if n.Kind == mappingNode && i%2 == 1 {
 			key = n.Content[i-1]
 		}
-		switch name := unfilled(child.Value); {
+		switch p := Unset(d.at(child), key.Value, child.Value, of); {
 		case child.Kind != scalarNode:
 			if key.Value != "metadata" && key.Value != "substitute" { // of which the keys are anybody's
 				w.open(d, child, of)
 			}
-		case name != "" && n.Kind == mappingNode && (key == child || slices.Contains(sections, key.Value)):
+		case p.Variable != "" && n.Kind == mappingNode && (key == child || slices.Contains(sections, key.Value)):
 			if d.text("kind") == "Kustomization" {
-				of = d.text("metadata", "namespace") + "/" + d.text("metadata", "name")
+				p.Of = d.text("metadata", "namespace") + "/" + d.text("metadata", "name")
 			}
-			w.tree.note(Problem{Place: d.at(child), Text: wordUnknown(key.Value, child.Value, name), Variable: name, Of: of})
+			w.note(p)
 		}
 	}
 }
 
 // refill fills variables in where they are a key, or where what they make of a text is no text as it stands there.
-func (w *walk) refill(v *Variables, n *node) {
+func (w *Work) refill(v *Variables, n *node) {
 	for i, child := range n.Content {
 		text := v.Expand(child.Value)
 		switch {
@@ -315,4 +324,32 @@ func encrypted(value string) bool { return strings.HasPrefix(value, "ENC[") }
 func decoded(value string) (string, bool) {
 	text, err := base64.StdEncoding.DecodeString(strings.TrimSpace(value))
 	return string(text), err == nil && utf8.Valid(text) && !slices.Contains(text, 0)
+}
+
+// values is what a ConfigMap or Secret says: hidden is the keys of what is encrypted, or no text, and unread says that there may be others.
+func (d *doc) values() (out map[string]string, hidden map[string]bool, unread bool) {
+	out, hidden, unread = map[string]string{}, map[string]bool{}, at(d.node, keyUnread) != nil || d.vague
+	read := func(section string, decode bool) {
+		n := unpacked(at(d.node, section))
+		if n == nil || n.Kind != mappingNode {
+			unread = unread || unfilled(scalar(n)) != ""
+			return
+		}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			unread = unread || unfilled(n.Content[i].Value) != ""
+			key, value, ok := n.Content[i].Value, d.vars.Expand(scalar(n.Content[i+1])), true
+			if decode {
+				value, ok = decoded(value)
+			}
+			if delete(out, key); !ok || encrypted(value) || n.Content[i+1].Tag == tagLong || strings.Contains(value, "${") {
+				hidden[key] = true
+				continue
+			}
+			delete(hidden, key)
+			out[key] = value
+		}
+	}
+	read("data", d.text("kind") == "Secret")
+	read("stringData", false)
+	return out, hidden, unread
 }

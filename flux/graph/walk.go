@@ -506,7 +506,7 @@ func (l *load) patchBy(docs []*doc, dir string, p buildPatch) {
 		switch docs[i], err = c.apply(d, &l.walk.Work); {
 		case err == nil && docs[i] != d:
 			l.copies[key] = docs[i]
-		case err != nil && c.unread != nil && !d.steers():
+		case err != nil && c.unread != nil && !steers(d):
 			l.problem(Problem{Place: c.place, Text: wordPatch(err.Error())})
 		case err != nil:
 			l.doubt(docs[i], c.place, wordPatch(err.Error()))
@@ -618,7 +618,7 @@ func (l *load) titles(o opaque, places []Place) bool {
 
 // fits reports whether an object may be changed.
 func (o opaque) fits(w *walk, d *doc) bool {
-	if o.field == "vars" && !mentions(d.node, "$(") || (o.field == "crds" || o.field == "openapi") && (d.plain() || !d.steers()) {
+	if o.field == "vars" && !mentions(d.node, "$(") || (o.field == "crds" || o.field == "openapi") && (d.plain() || !steers(d)) {
 		return false
 	}
 	return len(o.targets) == 0 || slices.ContainsFunc(o.targets, func(s *selector) bool {
@@ -659,7 +659,7 @@ func (l *load) head(docs []*doc, b *build) {
 		d = d.copyHead()
 		docs[i], l.copies[key] = d, d
 		if renames {
-			d.rename(b, name)
+			d.rename(b.namespace, b.prefix, b.suffix)
 		}
 		for _, p := range b.metadata {
 			d.add(p)
@@ -687,13 +687,14 @@ func (l *load) copied(key copyKey) *doc {
 }
 
 // rename sets namespace and name of a copy.
-func (d *doc) rename(b *build, name string) {
+func (d *doc) rename(namespace, prefix, suffix string) {
+	name := scalar(at(d.node, "metadata", "name"))
 	d.remember()
-	if b.namespace != "" {
-		d.put("namespace", b.namespace)
+	if namespace != "" {
+		d.put("namespace", namespace)
 	}
-	if b.prefix+b.suffix != "" && name != "" {
-		d.put("name", b.prefix+name+b.suffix)
+	if prefix+suffix != "" && name != "" {
+		d.put("name", prefix+name+suffix)
 	}
 }
 

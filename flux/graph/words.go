@@ -47,13 +47,7 @@ func wordVariablesOf(o Object) string { return roleVariables + " of " + shown(o)
 func wordMore(n int) string { return fmt.Sprintf(" and %d more", n) }
 
 // shown is kind, namespace and name of an object, without what a terminal obeys.
-func shown(o Object) string {
-	name := o.Name
-	if o.Namespace != "" {
-		name = o.Namespace + "/" + name
-	}
-	return printable(o.Kind + " " + name)
-}
+func shown(o Object) string { return Ref{o.Kind, o.Namespace, o.Name}.String() }
 
 // printable is a text without what a terminal obeys.
 func printable(s string) string {
@@ -160,8 +154,8 @@ func wordOpaque(field string) string {
 }
 
 // wordUnsure is what is not known of an object, and why.
-func wordUnsure(o string, why string) string {
-	return "what is made of " + o + " is not known: " + why
+func wordUnsure(o Ref, why string) string {
+	return "what is made of " + o.String() + " is not known: " + why
 }
 
 func wordPatch(problem string) string { return "the patch was not read: " + problem }
