@@ -25,12 +25,12 @@ type content struct {
 }
 
 // readContent reads a YAML file. What it says depends on nothing else.
-func (t *Tree) readContent(name string) *content {
+func (t *kTree) readContent(name string) *content {
 	data, err := ReadFile(t.fs, name, MaxFile)
 	if err != nil {
 		return &content{problems: []Problem{{Place: Place{File: name}, Text: err.Error()}}, unread: true}
 	}
-	c, alone := &content{}, &Tree{Reader: NewReader(t.meter)}
+	c, alone := &content{}, &kTree{Reader: NewReader(t.meter)}
 	if t.step(name, 1+len(data)>>10) || t.hold(name, 1, 0) {
 		return c
 	}
@@ -42,12 +42,12 @@ func (t *Tree) readContent(name string) *content {
 }
 
 // parse takes a file apart and keeps what it has to say.
-func (t *Tree) parse(c *content, name string, data []byte) {
+func (t *kTree) parse(c *content, name string, data []byte) {
 	c.others, c.unread = t.Parse(name, data, IsBuild(name), func(d *doc) { t.keep(c, d, 0) })
 }
 
 // keep files a document by what it is.
-func (t *Tree) keep(c *content, d *doc, depth int) {
+func (t *kTree) keep(c *content, d *doc, depth int) {
 	d.place.Line = int(d.node.Line)
 	switch {
 	case IsBuild(d.place.File) && groupOf(d.node) != fluxKustomize:
@@ -81,13 +81,13 @@ func findsClusters(d *doc) bool {
 }
 
 // put files what a YAML file says.
-func (t *Tree) put(name string, c *content) {
+func (t *kTree) put(name string, c *content) {
 	t.contents[name] = c
 	t.chooseBuild(path.Dir(name))
 }
 
 // chooseBuild finds the kustomization.yaml of a directory, in the order in which kustomize looks for one.
-func (t *Tree) chooseBuild(dir string) {
+func (t *kTree) chooseBuild(dir string) {
 	for _, name := range BuildNames() {
 		if c := t.contents[path.Join(dir, name)]; c != nil && c.build != nil {
 			t.builds[dir] = c.build
@@ -99,7 +99,7 @@ func (t *Tree) chooseBuild(dir string) {
 
 // named reads the files that are no manifests by their names, and that lists of resources, generators and so on name: kustomize reads whatever they name. Those that no list
 // names any more are forgotten.
-func (t *Tree) named() {
+func (t *kTree) named() {
 	names := map[string]bool{}
 	for dir, b := range t.builds {
 		listed := slices.Clip(b.resources)
@@ -131,13 +131,13 @@ func (t *Tree) named() {
 }
 
 // isTemplate reports whether a file is a template of a chart, which no YAML is before it is filled in. Where something reads it as a manifest, its problems are said there.
-func (t *Tree) isTemplate(name string) bool {
+func (t *kTree) isTemplate(name string) bool {
 	chart, _, found := strings.Cut("./"+name, "/templates/")
 	return found && t.files[path.Join(chart, "Chart.yaml")]
 }
 
 // gather puts the problems of the files among those of the tree, by file.
-func (t *Tree) gather() {
+func (t *kTree) gather() {
 	t.Problems = nil
 	var names []string
 	for name, c := range t.contents {
@@ -154,9 +154,8 @@ func (t *Tree) gather() {
 }
 
 // Again reads a tree of which some files have changed since t was read: added, modified or deleted. Only these are read. t stays as it is, and what
-// has not changed is shared. The result is that of [ReadBy] on the new tree, of which the same run is charged for what has changed alone; where much has, for
-// the names of all files, too.
-func (t *Tree) Again(tree fs.FS, names []string) (*Tree, error) {
+// has not changed is shared.
+func (t *kTree) Again(tree fs.FS, names []string) (*kTree, Changes, error) {
 	listed := map[string]bool{}
 	for _, name := range names {
 		if name = path.Clean(name); fs.ValidPath(name) && name != "." && !slices.Contains(strings.Split(name, "/"), ".git") {
@@ -167,20 +166,21 @@ func (t *Tree) Again(tree fs.FS, names []string) (*Tree, error) {
 	if len(listed) > MaxChanged {
 		var err error
 		if out, err = t.afresh(tree, listed); err != nil {
-			return nil, err
+			return nil, Changes{}, err
 		}
 	}
-	changed := changes{map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	changed := Changes{files: map[string]bool{}, dirs: map[string]bool{}, built: map[string]bool{}}
 	for name := range listed {
 		if t.dirs[name] || out.dirs[name] || len(listed) <= MaxChanged && !out.change(name) {
-			return ReadBy(t.meter, tree)
+			anew, err := kRead(t.meter, tree)
+			return anew, Changes{all: true, Leads: true}, err
 		}
 		if !out.same(t, name) {
 			changed.add(name)
 		}
 	}
 	out.named()
-	for _, c := range [][2]*Tree{{t, out}, {out, t}} {
+	for _, c := range [][2]*kTree{{t, out}, {out, t}} {
 		for name := range c[0].contents {
 			if !isRead(name) && c[1].contents[name] == nil {
 				changed.add(name)
@@ -188,45 +188,37 @@ func (t *Tree) Again(tree fs.FS, names []string) (*Tree, error) {
 		}
 	}
 	out.unaltered = len(changed.files) == 0
+	for name := range changed.files {
+		before, after := t.contents[name], out.contents[name]
+		changed.Leads = changed.Leads || before != nil && before.leads || after != nil && after.leads
+	}
 	out.share(t, changed)
 	out.gather()
 	out.stopped()
-	return out, nil
+	return out, changed, nil
 }
 
 // Unaltered reports whether a tree is one that was read again of which no file says anything else than before, as far as that is known here. So it is with
 // whatever else is changed in both, unless that looks at the text of a file as a whole: see [Tree.Whole].
-func (t *Tree) Unaltered() bool { return t.unaltered }
+func (t *kTree) Unaltered() bool { return t.unaltered }
 
 // Whole is the files of which every byte may count for what was found so far, sorted.
-func (t *Tree) Whole() []string { return sortedKeys(t.raw) }
+func (t *kTree) Whole() []string { return sortedKeys(t.raw) }
 
 // share takes from an older tree what no change touches.
-func (t *Tree) share(old *Tree, changed changes) {
+func (t *kTree) share(old *kTree, changed Changes) {
 	t.older = old.results
 	for key, r := range old.results {
 		if !changed.touch(r) {
 			t.results[key] = r
 		}
 	}
-	for key, f := range old.found {
-		if !changed.among(f.Looked) {
-			t.found[key] = f
-		}
-	}
-	for name := range changed.files {
-		before, after := old.contents[name], t.contents[name]
-		if before != nil && before.leads || after != nil && after.leads {
-			return
-		}
-	}
-	t.leads = old.leads
 }
 
 // afresh is a tree of which many files have changed: all are listed, and those that have not changed say what they said.
-func (t *Tree) afresh(tree fs.FS, changed map[string]bool) (*Tree, error) {
+func (t *kTree) afresh(tree fs.FS, changed map[string]bool) (*kTree, error) {
 	out := empty(t.meter, tree)
-	out.URL, out.raw = t.URL, maps.Clone(t.raw)
+	out.raw = maps.Clone(t.raw)
 	for name, c := range t.contents {
 		if !isRead(name) && !changed[name] {
 			out.contents[name] = c
@@ -240,14 +232,17 @@ func (t *Tree) afresh(tree fs.FS, changed map[string]bool) (*Tree, error) {
 	})
 }
 
-// changes is what says something else than in an older tree.
-type changes struct {
+// Changes is what says something else than in an older tree.
+type Changes struct {
+	Leads bool // what clusters may be found by does
+
+	all   bool // it is not known what does
 	files map[string]bool
 	dirs  map[string]bool // that they are in, at any depth
 	built map[string]bool // directories whose kustomization.yaml is among them
 }
 
-func (c changes) add(file string) {
+func (c Changes) add(file string) {
 	c.files[file] = true
 	if IsBuild(file) {
 		c.built[path.Dir(file)] = true
@@ -257,39 +252,39 @@ func (c changes) add(file string) {
 	}
 }
 
-// among reports whether names that were looked for may mean something else by now.
-func (c changes) among(looked map[string]bool) bool {
+// Among reports whether names that were looked for may mean something else by now.
+func (c Changes) Among(looked map[string]bool) bool {
 	for name, whole := range looked {
 		if c.files[name] || c.built[name] || whole && c.dirs[name] {
 			return true
 		}
 	}
-	return false
+	return c.all
 }
 
 // touch reports whether a result may be another one by now.
-func (c changes) touch(r *result) bool {
+func (c Changes) touch(r *result) bool {
 	for file := range r.edges {
 		if c.files[file] {
 			return true
 		}
 	}
-	return c.among(r.looked)
+	return c.Among(r.looked)
 }
 
 // clone is a tree with the same files, of which others may become part.
-func (t *Tree) clone(tree fs.FS) *Tree {
-	return &Tree{
-		Reader: NewReader(t.meter), fs: tree, URL: t.URL,
+func (t *kTree) clone(tree fs.FS) *kTree {
+	return &kTree{
+		Reader: NewReader(t.meter), fs: tree,
 		contents: maps.Clone(t.contents), builds: maps.Clone(t.builds),
 		dirs: maps.Clone(t.dirs), files: maps.Clone(t.files), inside: maps.Clone(t.inside), below: maps.Clone(t.below),
-		results: map[string]*result{}, found: map[string]*found{}, raw: maps.Clone(t.raw), ignored: map[string]Ignores{}, links: maps.Clone(t.links),
+		results: map[string]*result{}, raw: maps.Clone(t.raw), ignored: map[string]Ignores{}, links: maps.Clone(t.links),
 	}
 }
 
 // same reports whether a file that has changed says what it said in an older tree, so that nothing depends on the change. Then it has
 // the older documents.
-func (t *Tree) same(old *Tree, name string) bool {
+func (t *kTree) same(old *kTree, name string) bool {
 	if !old.files[name] || !t.files[name] || old.raw[name] {
 		return false
 	}
@@ -306,7 +301,7 @@ func (t *Tree) same(old *Tree, name string) bool {
 }
 
 // change brings a file up to date, and reports whether it could.
-func (t *Tree) change(name string) bool {
+func (t *kTree) change(name string) bool {
 	regular, certain := isFile(t.fs, name)
 	if !certain || t.dirs[name] {
 		return false
@@ -371,7 +366,7 @@ func modeOf(tree fs.FS, name string) (fs.FileMode, error) {
 }
 
 // add notes a file and the directories that it is in.
-func (t *Tree) add(name string) {
+func (t *kTree) add(name string) {
 	t.files[name] = true
 	dir := path.Dir(name)
 	t.inside[dir] = with(t.inside[dir], name)
@@ -384,7 +379,7 @@ func (t *Tree) add(name string) {
 }
 
 // remove forgets a file and the directories that are empty without it.
-func (t *Tree) remove(name string) {
+func (t *kTree) remove(name string) {
 	delete(t.files, name)
 	dir := path.Dir(name)
 	t.inside[dir] = without(t.inside[dir], name)
@@ -512,25 +507,25 @@ func (w *Watch) Look(name string, below bool) {
 }
 
 // Watch keeps what is found from now on; nil: nothing is kept.
-func (t *Tree) Watch(w *Watch) {
+func (t *kTree) Watch(w *Watch) {
 	if t.watch, t.also = w, nil; w != nil {
 		t.also = &w.Problems
 	}
 }
 
 // Stands reports whether no result was dropped for a change. One that was may be there again, found anew for somebody else.
-func (t *Tree) Stands(results []string) bool {
+func (t *kTree) Stands(results []string) bool {
 	return !slices.ContainsFunc(results, func(key string) bool { return t.results[key] == nil })
 }
 
 // isDir reports whether a directory has a file in it or below.
-func (t *Tree) isDir(name string) bool {
+func (t *kTree) isDir(name string) bool {
 	t.watch.Look(name, true)
 	return t.dirs[name]
 }
 
 // again says what results have to say, by their keys, as if they were found now; not if one of them is something else by now.
-func (w *walk) again(problems []Problem, keys ...string) bool {
+func (w *kWalk) again(problems []Problem, keys ...string) bool {
 	results := make([]*result, len(keys))
 	for i, key := range keys {
 		r := w.results[key]
@@ -583,7 +578,7 @@ func (q Request) Key() string {
 }
 
 // Result gives what an entry point reads: as it was found before, if nothing of it has changed and all is within the bounds.
-func (w *walk) Result(q Request) *result {
+func (w *kWalk) Result(q Request) *result {
 	key := q.Key()
 	r := w.results[key]
 	if r == nil {

@@ -72,7 +72,7 @@ func (l *load) make(docs []*doc, q Request) ([]*doc, error) {
 	if err != nil {
 		return nil, errors.New(wordBuild(err))
 	}
-	c, alone := &content{}, &Tree{Reader: NewReader(t.meter)}
+	c, alone := &content{}, &kTree{Reader: NewReader(t.meter)}
 	if alone.parse(c, q.Dir, text); l.walk.Spent(1, 0) {
 		return nil, t.meter.Err()
 	}

@@ -67,12 +67,27 @@ type Cluster struct {
 // Meter is of the run that read the cluster's tree.
 func (c *Cluster) Meter() *meter.Meter { return c.tree.meter }
 
+// walk follows what the clusters of a tree read.
+type walk struct {
+	*kWalk
+	tree   *Tree
+	found  map[string]*found
+	charts map[string][]string // directories that a chart depends on, by its file
+}
+
+func (t *Tree) newWalk() *walk {
+	return &walk{t.NewWalk(), t, map[string]*found{}, map[string][]string{}}
+}
+
 // Clusters finds the clusters of a tree, by name. Roots that are named win: nothing else is looked for. Otherwise a root is what a FluxInstance
 // syncs, or the values of its chart, what a Kustomization flux-system beside its source is for (`gotk-sync.yaml`), each as it stands in its file and
 // as kustomization.yaml files patch it, a directory below clusters/ that none of these reads, and where there is nothing of that, the directories of Flux Kustomizations that no other one reads.
 func (t *Tree) Clusters(named []Root) []Cluster {
 	w := t.newWalk()
-	defer func() { t.results, t.found = w.results, w.found }()
+	defer func() {
+		w.Keep()
+		t.found = w.found
+	}()
 	if len(named) > 0 {
 		var out []Cluster
 		said, _ := t.bootstrapped(w, t.leading().Objects)
@@ -658,11 +673,9 @@ func (k *Kustomization) Files() []string { return sortedKeys(k.edges) }
 
 // Follow fills in what Kustomizations that stand in no file would read, by their paths.
 func (t *Tree) Follow(all ...*Kustomization) {
-	w := t.newWalk()
+	w := t.NewWalk()
 	for _, k := range all {
-		l := w.newLoad()
-		l.entry(Clean(k.Path))
-		k.edges = l.edges
+		k.edges = w.Reads(Clean(k.Path))
 	}
 }
 

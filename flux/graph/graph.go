@@ -77,17 +77,11 @@ func (p Problem) Cause() string {
 // String is the problem as compilers print one.
 func (p Problem) String() string { return strings.TrimPrefix(p.Place.String()+": "+p.Text, ": ") }
 
-// Tree is what the files of a repository say.
-type Tree struct {
+// kTree is what the files of a repository say.
+type kTree struct {
 	Reader
-	// Builder makes the objects of a directory, with what a Flux Kustomization adds to it (nil: nothing), of the files that are read for it: those that
-	// [IsRead], as kustomize makes them, in YAML. It is asked where kustomize may make other objects of Flux than are read. nil: nothing is built.
-	Builder func(dir string, adds *Kustomization, files []string) ([]byte, error)
-	// URL is what the caller knows this repository by, such as a clone's origin; "": nothing. It is to be set before clusters are looked for.
-	URL string
 
 	fs     fs.FS
-	cut    string   // a bound beyond which clusters were not found; "": none
 	sorted []string // files, once they were asked for
 	// submodules is the directories of submodules, once they were asked for.
 	submodules []string
@@ -95,10 +89,8 @@ type Tree struct {
 	results    map[string]*result  // what entry points read, from the last time that clusters were found
 	older      map[string]*result  // those of the tree that was read before, whatever has changed
 	contents   map[string]*content // what YAML files say
-	found      map[string]*found   // clusters, from the last time
 	raw        map[string]bool     // files of which every byte may count for results and found: patches, and what generators load
 	unaltered  bool                // each file says what it said in the tree before
-	leads      *leads              // nil: not known
 	watch      *Watch              // what is found now
 	builds     map[string]*build   // what kustomization.yaml says, by directory
 	dirs       map[string]bool     // every directory that has a file in it or below
@@ -108,12 +100,10 @@ type Tree struct {
 	below      map[string][]string // the directories directly in a directory, sorted
 }
 
-// Read reads the YAML files of a tree. It fails only if the tree cannot be listed; what else is wrong is a problem of the tree. Symbolic links are not
-// followed, as Flux does not copy them, and what it leaves out of every repository that says nothing else is not read. It is a run of its own.
-func Read(tree fs.FS) (*Tree, error) { return ReadBy(meter.Unhurried(), tree) }
-
-// ReadBy is Read as a part of a run. What is beyond the bounds of that is not read, and [Tree.Beyond] says so.
-func ReadBy(m *meter.Meter, tree fs.FS) (*Tree, error) {
+// kRead reads the YAML files of a tree as a part of a run. What is beyond the bounds of that is not read. It fails only if the tree cannot be listed; what
+// else is wrong is a problem of the tree. Symbolic links are not followed, as Flux does not copy them, and what it leaves out of every repository that says
+// nothing else is not read.
+func kRead(m *meter.Meter, tree fs.FS) (*kTree, error) {
 	t := empty(m, tree)
 	if err := t.traverse(t.readContent); err != nil {
 		return nil, err
@@ -125,17 +115,17 @@ func ReadBy(m *meter.Meter, tree fs.FS) (*Tree, error) {
 }
 
 // empty is a tree of which nothing was read.
-func empty(m *meter.Meter, tree fs.FS) *Tree {
-	return &Tree{
+func empty(m *meter.Meter, tree fs.FS) *kTree {
+	return &kTree{
 		Reader: NewReader(m), fs: tree, contents: map[string]*content{}, builds: map[string]*build{},
 		dirs: map[string]bool{".": true}, files: map[string]bool{}, inside: map[string][]string{}, below: map[string][]string{},
-		results: map[string]*result{}, found: map[string]*found{}, raw: map[string]bool{}, ignored: map[string]Ignores{},
+		results: map[string]*result{}, raw: map[string]bool{}, ignored: map[string]Ignores{},
 		links: map[string]bool{},
 	}
 }
 
 // traverse lists the files, and has those read that are read for what they say.
-func (t *Tree) traverse(read func(name string) *content) error {
+func (t *kTree) traverse(read func(name string) *content) error {
 	return fs.WalkDir(t.fs, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -155,20 +145,6 @@ func (t *Tree) traverse(read func(name string) *content) error {
 		}
 		return nil
 	})
-}
-
-// hidden reports whether a file stands in a hidden directory, which Flux reads where it is pointed at one, and nobody takes for a cluster's.
-func hidden(file string) bool {
-	return strings.HasPrefix(file, ".") && strings.Contains(file, "/") || strings.Contains(path.Dir(file), "/.")
-}
-
-// Beyond is the bound beyond which files were not read or clusters not followed; "": none. Who must know of every reader has to ask, when all
-// clusters were found.
-func (t *Tree) Beyond() string {
-	if err := t.meter.Err(); err != nil {
-		return err.Error()
-	}
-	return t.cut
 }
 
 // isManifest reports whether Flux applies a file of a directory without a kustomization.yaml.
@@ -207,64 +183,13 @@ func ReadFile(tree fs.FS, name string, limit int) ([]byte, error) {
 }
 
 // ReadWhole reads a file of the tree of which every byte may count from now on.
-func (t *Tree) ReadWhole(name string, limit int) ([]byte, error) {
+func (t *kTree) ReadWhole(name string, limit int) ([]byte, error) {
 	t.raw[name] = true
 	return ReadFile(t.fs, name, limit)
 }
 
-// Objects is every Flux object and CronJob as it stands in its file, by file and line: nothing is patched, and variables are as written.
-func (t *Tree) Objects() Objects {
-	return t.objects(func(file string, _ *content) bool { return !hidden(file) })
-}
-
-// leading is the objects that clusters may be found by.
-func (t *Tree) leading() *leads {
-	if t.leads == nil {
-		t.leads = &leads{}
-		var watch Watch
-		t.Watch(&watch)
-		t.leads.Objects = t.objects(func(file string, c *content) bool { return c.leads && !hidden(file) })
-		t.leads.hidden = t.objects(func(file string, c *content) bool { return c.leads && hidden(file) })
-
-		t.leads.hub = slices.ContainsFunc(t.leads.Kustomizations, func(k *Kustomization) bool { return k.KubeConfig != "" })
-		t.Watch(nil)
-		t.leads.problems = watch.Problems
-	}
-	for _, p := range t.leads.problems {
-		t.note(p)
-	}
-	return t.leads
-}
-
-// leads is the objects that clusters may be found by. They are never written to.
-type leads struct {
-	Objects
-	hidden   Objects // that stand in hidden directories
-	problems []Problem
-	hub      bool // a Flux Kustomization applies things to another cluster than its own
-}
-
-// objects is the objects of files of some kind, by file and line.
-func (t *Tree) objects(count func(file string, c *content) bool) Objects {
-	var files []string
-	for file, c := range t.contents {
-		if count(file, c) {
-			files = append(files, file)
-		}
-	}
-	slices.Sort(files)
-	var out Objects
-	for _, file := range files {
-		for _, d := range t.docs(file) {
-			out.add(t, d, nil)
-		}
-	}
-	out.link(0)
-	return out
-}
-
 // docs is the documents of a file that were read, in its order.
-func (t *Tree) docs(file string) []*doc {
+func (t *kTree) docs(file string) []*doc {
 	if c := t.contents[file]; c != nil {
 		return c.docs
 	}

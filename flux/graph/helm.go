@@ -207,7 +207,7 @@ func (c *thing) generated(t *Tree, g *generator, out map[string]string) {
 }
 
 // generated is the ConfigMaps and Secrets that a kustomization.yaml has made, as documents that its patches, namespace and prefix change.
-func (t *Tree) generated(d *doc) []*doc {
+func (t *kTree) generated(d *doc) []*doc {
 	var out []*doc
 	for _, kind := range []string{"ConfigMap", "Secret"} {
 		for _, n := range t.list(d, strings.ToLower(kind[:1])+kind[1:]+"Generator") {
@@ -231,7 +231,7 @@ func label(d, from *doc, options string) {
 }
 
 // generator is what an entry of configMapGenerator or secretGenerator makes, or the configuration of a plugin that does the same; nil: nothing.
-func (t *Tree) generator(in *doc, kind, dir string) *doc {
+func (t *kTree) generator(in *doc, kind, dir string) *doc {
 	name, namespace := cmp.Or(in.text("name"), in.text("metadata", "name")), cmp.Or(in.text("namespace"), in.text("metadata", "namespace"))
 	if name == "" {
 		return nil

@@ -74,7 +74,7 @@ func isYAML(name string) bool {
 }
 
 // listed is what sources leave out of a directory that say nothing themselves.
-func (t *Tree) listed(dir string) Ignores {
+func (t *kTree) listed(dir string) Ignores {
 	if i, known := t.ignored[dir]; known {
 		return i
 	}
@@ -101,14 +101,14 @@ func (t *Tree) listed(dir string) Ignores {
 }
 
 // link keeps a symbolic link by which a source may leave something out.
-func (t *Tree) link(name string, mode fs.FileMode) {
+func (t *kTree) link(name string, mode fs.FileMode) {
 	if mode&fs.ModeSymlink != 0 && path.Base(name) == SourceIgnore {
 		t.links[name] = true
 	}
 }
 
 // ignores reports whether files of the tree leave something out of what stands in a directory.
-func (t *Tree) ignores(dir string) bool {
+func (t *kTree) ignores(dir string) bool {
 	for at := dir; ; at = path.Dir(at) {
 		if t.watch.Look(path.Join(at, SourceIgnore), false); at == "." {
 			i := t.listed(dir)
@@ -118,7 +118,7 @@ func (t *Tree) ignores(dir string) bool {
 }
 
 // Linked notes where a .sourceignore that is a link may leave some of these files out.
-func (t *Tree) Linked(files []string) {
+func (t *kTree) Linked(files []string) {
 	for _, file := range files {
 		if link := t.listed(path.Dir(file)).link; link != "" && t.ignores(path.Dir(file)) {
 			t.problem(Place{link, 1}, wordLinked)
@@ -127,7 +127,7 @@ func (t *Tree) Linked(files []string) {
 }
 
 // leaves reports whether a source may leave a file of the tree out, and whether it does. What one copies from another one says nothing of what is left out there.
-func (t *Tree) leaves(s *Filter, file string) (may, does bool) {
+func (t *kTree) leaves(s *Filter, file string) (may, does bool) {
 	i, sparse := t.listed(path.Dir(file)), false
 	if s != nil {
 		i = i.Add(s.Ignore, ".")

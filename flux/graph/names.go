@@ -77,7 +77,7 @@ type buildPatch struct {
 	file reference // no text: the patch says it itself
 }
 
-func (t *Tree) readBuild(d *doc) *build {
+func (t *kTree) readBuild(d *doc) *build {
 	twice := folded(d.node)
 	b := &build{
 		place: d.place, component: d.text("kind") == "Component", generated: t.generated(d),
@@ -137,7 +137,7 @@ func (b *build) unclear(d *doc, n *node, field string, targets []*selector) *opa
 }
 
 // readMetadata reads the labels and annotations that are added, in kustomize's order.
-func (b *build) readMetadata(t *Tree, d *doc) {
+func (b *build) readMetadata(t *kTree, d *doc) {
 	add := func(section string, s *doc, key string) {
 		if values := s.pairs(key); len(values) > 0 {
 			b.metadata = append(b.metadata, newPairs(section, b.place.Line, values))
@@ -156,7 +156,7 @@ func (b *build) readMetadata(t *Tree, d *doc) {
 }
 
 // readReplacements reads what each of the replacements is for.
-func (b *build) readReplacements(t *Tree, d *doc) {
+func (b *build) readReplacements(t *kTree, d *doc) {
 	for _, s := range t.sections(d, "replacements") {
 		files := s.name("replacements", "path")
 		b.files = append(b.files, files...)
@@ -177,7 +177,7 @@ func (b *build) readReplacements(t *Tree, d *doc) {
 }
 
 // selected understands what of an object a replacement asks for; nil: nothing.
-func (t *Tree) selected(d *doc, n *node) *selector {
+func (t *kTree) selected(d *doc, n *node) *selector {
 	asked := d.target(n)
 	if asked == (Target{}) || t.hold(d.place.File, 0, 0) {
 		return nil
@@ -188,7 +188,7 @@ func (t *Tree) selected(d *doc, n *node) *selector {
 }
 
 // chart reads what an entry of helmCharts names. Flux does not build one.
-func (b *build) chart(t *Tree, d *doc, field, home string) {
+func (b *build) chart(t *kTree, d *doc, field, home string) {
 	b.leaves = append(b.leaves, Leaf{Place: d.place, Kind: LeafChart, Text: wordHelm(cmp.Or(d.text("name"), d.text("chartName")))})
 	b.files = slices.Concat(b.files, d.name(field, "valuesFile"), d.name(field, "values"), retitled(t.names(d, "additionalValuesFiles"), field))
 	name, version := cmp.Or(d.text("name"), d.text("chartName")), cmp.Or(d.text("version"), d.text("chartVersion"))
@@ -204,7 +204,7 @@ func (b *build) chart(t *Tree, d *doc, field, home string) {
 }
 
 // keyed is the files of a generator of ConfigMaps or Secrets.
-func (t *Tree) keyed(d *doc, field string) []reference {
+func (t *kTree) keyed(d *doc, field string) []reference {
 	files := t.names(d, "files")
 	for i, n := range files {
 		if _, file, found := strings.Cut(n.text, "="); found { // KEY=FILE
@@ -234,7 +234,7 @@ func merged(n reference) buildPatch {
 // inline reports whether an entry of a list is a document, and no name.
 func inline(text string) bool { return strings.ContainsAny(text, "\n{") }
 
-func (t *Tree) readConfig(n reference) plugin {
+func (t *kTree) readConfig(n reference) plugin {
 	c := plugin{reference: n}
 	if inline(n.text) {
 		c.inline = t.Inline(n.place, n.text)
@@ -243,7 +243,7 @@ func (t *Tree) readConfig(n reference) plugin {
 }
 
 // plugin is the files that the configuration of a plugin names, and the patch that it is; known is false if it is none of kustomize's own.
-func (t *Tree) plugin(d *doc, field string) (files []reference, patch *buildPatch, known bool) {
+func (t *kTree) plugin(d *doc, field string) (files []reference, patch *buildPatch, known bool) {
 	if d.text("apiVersion") != "builtin" || function(d) {
 		return nil, nil, false
 	}
@@ -272,7 +272,7 @@ func function(d *doc) bool {
 }
 
 // names is the texts of a list, with their places.
-func (t *Tree) names(d *doc, field string) []reference {
+func (t *kTree) names(d *doc, field string) []reference {
 	var out []reference
 	for _, n := range t.list(d, field) {
 		if s := scalar(n); s != "" {
@@ -300,7 +300,7 @@ func retitled(names []reference, field string) []reference {
 }
 
 // sections is the entries of a list of sections.
-func (t *Tree) sections(d *doc, field string) []*doc {
+func (t *kTree) sections(d *doc, field string) []*doc {
 	var out []*doc
 	for _, n := range t.list(d, field) {
 		if n.Kind == mappingNode {

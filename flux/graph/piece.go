@@ -52,7 +52,7 @@ func (p Piece) Below(dir string) (Piece, bool) {
 }
 
 // builds is the directory of which a piece is or has the kustomization.yaml; "": none.
-func (p Piece) builds(t *Tree) string {
+func (p Piece) builds(t *kTree) string {
 	dir := p.Dir
 	if IsBuild(dir) {
 		dir = path.Dir(dir)

@@ -583,7 +583,7 @@ func unescaped(p string) string {
 }
 
 // within is the files of directories, and those of some others that there are.
-func (t *Tree) within(dirs, others []string) []string {
+func (t *kTree) within(dirs, others []string) []string {
 	if t.sorted == nil {
 		t.sorted = sortedKeys(t.files)
 	}
@@ -612,7 +612,7 @@ func (t *Tree) within(dirs, others []string) []string {
 const gitmodules = ".gitmodules"
 
 // modules is the directories of the submodules.
-func (t *Tree) modules() []string {
+func (t *kTree) modules() []string {
 	if t.watch.Look(gitmodules, false); !t.files[gitmodules] {
 		return nil
 	}
@@ -622,7 +622,7 @@ func (t *Tree) modules() []string {
 	return t.submodules
 }
 
-func (t *Tree) readModules() []string {
+func (t *kTree) readModules() []string {
 	text, err := t.ReadWhole(gitmodules, MaxDoc)
 	if err != nil {
 		t.problem(Place{gitmodules, 1}, err.Error())
@@ -654,7 +654,7 @@ func (t *Tree) readModules() []string {
 }
 
 // inModule reports whether a path leads into a submodule.
-func (t *Tree) inModule(name string) bool {
+func (t *kTree) inModule(name string) bool {
 	return slices.ContainsFunc(t.modules(), func(dir string) bool { _, ok := inside(dir, name); return ok })
 }
 

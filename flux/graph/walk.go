@@ -9,20 +9,28 @@ import (
 	"github.com/sluicegate/sluice/meter"
 )
 
-// walk follows what the clusters of a tree read.
-type walk struct {
+// kWalk follows what the clusters of a tree read.
+type kWalk struct {
 	Work
-	tree    *Tree
+	tree    *kTree
 	built   int // entry points that were built
 	patches map[patchKey]change
 	results map[string]*result
-	found   map[string]*found
-
-	charts map[string][]string // directories that a chart depends on, by its file
 }
 
-func (t *Tree) newWalk() *walk {
-	return &walk{Work: Work{Reader: &t.Reader}, tree: t, patches: map[patchKey]change{}, results: map[string]*result{}, found: map[string]*found{}, charts: map[string][]string{}}
+// NewWalk follows what entry points of a tree read.
+func (t *kTree) NewWalk() *kWalk {
+	return &kWalk{Work: Work{Reader: &t.Reader}, tree: t, patches: map[patchKey]change{}, results: map[string]*result{}}
+}
+
+// Keep has the tree keep what was found, for the next time.
+func (w *kWalk) Keep() { w.tree.results = w.results }
+
+// Reads is the files that are read of a directory, to which nothing is added.
+func (w *kWalk) Reads(dir string) map[string]Edge {
+	l := w.newLoad()
+	l.entry(dir)
+	return l.edges
 }
 
 // patchKey is what a patch says, or where that stands: it is parsed once.
@@ -32,7 +40,7 @@ type patchKey struct {
 }
 
 // deep reports whether too many things lead from one to the next.
-func (w *walk) deep(at Place, depth int) bool {
+func (w *kWalk) deep(at Place, depth int) bool {
 	if w.tree.meter.Reach(meter.Depth, depth, at.File) == nil {
 		return false
 	}
@@ -43,7 +51,7 @@ func (w *walk) deep(at Place, depth int) bool {
 // load is what one entry point reads: documents, and the files that they and what patches them stand in.
 type load struct {
 	result
-	walk     *walk
+	walk     *kWalk
 	units    map[string][]*doc // what directories with a kustomization.yaml make, by their names
 	ignoring map[string]bool   // directories of which it was looked for what counts; true: that was read
 	open     map[string]bool   // the directories on the way to the one that is being read
@@ -56,7 +64,7 @@ type load struct {
 	foreign  bool              // some of it stands elsewhere
 }
 
-func (w *walk) newLoad() *load {
+func (w *kWalk) newLoad() *load {
 	return &load{
 		result: result{edges: map[string]Edge{}, looked: map[string]bool{}, patches: map[patchKey]change{}, copies: map[copyKey]*doc{}},
 		walk:   w, units: map[string][]*doc{}, ignoring: map[string]bool{}, open: map[string]bool{}, sources: []Piece{{Dir: ".", At: "."}},
@@ -617,7 +625,7 @@ func (l *load) titles(o opaque, places []Place) bool {
 }
 
 // fits reports whether an object may be changed.
-func (o opaque) fits(w *walk, d *doc) bool {
+func (o opaque) fits(w *kWalk, d *doc) bool {
 	if o.field == "vars" && !mentions(d.node, "$(") || (o.field == "crds" || o.field == "openapi") && (d.plain() || !steers(d)) {
 		return false
 	}
