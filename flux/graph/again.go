@@ -614,3 +614,13 @@ func (w *kWalk) Result(q Request) *result {
 	}
 	return r
 }
+
+// Reads is the files that are read of a directory, to which nothing is added.
+func (w *kWalk) Reads(dir string) map[string]Edge {
+	l := w.newLoad()
+	l.entry(dir)
+	return l.edges
+}
+
+// Keep has the tree keep what was found, for the next time.
+func (w *kWalk) Keep() { w.tree.results = w.results }

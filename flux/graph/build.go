@@ -11,8 +11,6 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/sluicegate/sluice/meter"
 )
 
 // patch is an entry of a list of patches, with its variables filled in: Flux does so before it reads the patches of what it applies.
@@ -127,9 +125,6 @@ func decode(text []byte, n *yaml.Node) (err error) {
 	return yaml.Unmarshal(text, n)
 }
 
-// tracked is the fields of which it counts where they were set.
-var tracked = [][]string{{"spec", "path"}, {"spec", "suspend"}, {"spec", "schedule"}, {"spec", "timeZone"}, {"spec", "ref"}, {"spec", "sourceRef"}}
-
 // apply gives a document with a change; the same one if the change is not for it. An error says that it may be another one than kustomize makes.
 func (c change) apply(d *doc, w *Work) (*doc, error) {
 	if d.gone {
@@ -184,32 +179,6 @@ func (c change) apply(d *doc, w *Work) (*doc, error) {
 	return d, failed
 }
 
-// placed is a document that was built, with the places of one that was read; nil: of none.
-func (d *doc) placed(at Place, read *doc) *doc {
-	out := *d
-	out.place, out.set = at, map[string]Place{}
-	if read != nil {
-		out.place, out.patched = read.place, read.patched
-		for _, keys := range tracked {
-			if place := read.line(keys...); place.File != "" {
-				out.set[strings.Join(keys, ".")] = place
-			}
-		}
-		if read.made != nil {
-			out.made = &generator{file: read.made.file, files: read.made.files}
-		}
-	}
-	relined(out.node, out.place.Line)
-	return &out
-}
-
-// perhaps is a document that something may change.
-func (d *doc) perhaps(places ...Place) *doc {
-	with := *d
-	with.patched, with.vague = slices.Concat(d.patched, places), true
-	return &with
-}
-
 // change changes a copy as a merge or as operations say. A merge renames nothing: what it calls the object may be anything where it has a target.
 func (d *doc) change(n *node, w *Work) error {
 	if n.Kind != mappingNode {
@@ -256,18 +225,6 @@ func (d *doc) sound() error {
 	return nil
 }
 
-// restore puts back what a key was; nil takes it away.
-func (*doc) restore(into *node, key string, was *node) {
-	switch k := slot(into, key); {
-	case k < 0 && was != nil:
-		into.Content = append(into.Content, mapping(was.Line, key, "").Content[0], was)
-	case k >= 0 && was == nil:
-		into.Content = slices.Delete(into.Content, k, k+2)
-	case k >= 0:
-		into.Content[k+1] = was
-	}
-}
-
 // setAt is the line of a patch that sets a field; 0 if none does.
 func setAt(n *node, keys []string) int {
 	if field := at(n, keys...); field != nil {
@@ -283,60 +240,6 @@ func setAt(n *node, keys []string) int {
 		}
 	}
 	return 0
-}
-
-// copy is a document that may be changed.
-func (d *doc) copy() *doc {
-	out := *d
-	out.node = clone(d.node)
-	return &out
-}
-
-// head is how many of the meter's nodes a copy takes, where it is kept, with its metadata and the names that it had.
-func (d *doc) head() int {
-	pointers := len(d.node.Content) + 6*len(d.before) + 3*len(d.patched)
-	if metadata := at(d.node, "metadata"); metadata != nil {
-		pointers += len(metadata.Content)
-	}
-	return 3 + pointers*8/meter.NodeBytes
-}
-
-// copyHead is a document of which whole sections may be put in the place of what it has.
-func (d *doc) copyHead() *doc {
-	out := *d
-	out.node = shallow(d.node)
-	return &out
-}
-
-// section is a section of a copy, which has it to itself from then on, and not what is in it. Where there is none it is made.
-func (d *doc) section(keys ...string) *node {
-	n := d.node
-	for _, key := range keys {
-		is := &node{Kind: mappingNode, Tag: "!!map", Line: int32(d.place.Line)}
-		if k := slot(n, key); k >= 0 && n.Content[k+1].Kind == mappingNode {
-			is = shallow(n.Content[k+1])
-		}
-		assign(n, mapping(is.Line, key, "").Content[0], is)
-		n = is
-	}
-	return n
-}
-
-// shallow copies a node, and not what is in it.
-func shallow(n *node) *node {
-	out := *n
-	out.Content = slices.Clone(n.Content)
-	return &out
-}
-
-// clone copies a node and what is in it. What an alias stands for is not copied.
-func clone(n *node) *node {
-	out := *n
-	out.Content = make([]*node, len(n.Content))
-	for i, child := range n.Content {
-		out.Content[i] = clone(child)
-	}
-	return &out
 }
 
 // directive is the key by which a merge says what is to be done with a section.
@@ -378,27 +281,6 @@ func merge(into, patch *node) error {
 		}
 	}
 	return failed
-}
-
-// assign sets a key of a section, and gives where it stands.
-func assign(into, key, value *node) int {
-	k := slot(into, key.Value)
-	if k < 0 {
-		into.Content = append(into.Content, key, value)
-		return len(into.Content) - 2
-	}
-	into.Content[k+1] = value
-	return k
-}
-
-// slot is where a key stands in a section; -1: nowhere.
-func slot(n *node, key string) int {
-	for i := 0; n.Kind == mappingNode && i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return i
-		}
-	}
-	return -1
 }
 
 // operate does the operations of a JSON patch, as kustomize does them. It stops at the first that fails, unless that may be for what was not kept of the
@@ -557,4 +439,51 @@ func equal(a, b *node) bool {
 
 func unescape(step string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
+}
+
+// Patch is a patch of kustomize: a strategic merge, or operations on what Target names.
+type Patch struct {
+	Place
+	Target Target
+	Text   string
+
+	stage stage
+}
+
+// Stage is when kustomize applies it.
+func (p Patch) Stage() stage { return p.stage }
+
+// stage is when kustomize applies a patch: what v1beta2 has as patchesStrategicMerge comes before all patches, and patchesJson6902 after them.
+type stage int
+
+const (
+	among  stage = iota
+	before       // all patches
+	after        // all patches
+)
+
+// Target is what a patch is for; the texts of names are regular expressions, as kustomize has it.
+type Target struct {
+	Group, Version, Kind, Namespace, Name, LabelSelector, AnnotationSelector string
+
+	open string // what of it, or of its patch, is not known for want of the value of a variable: it may be for something else
+}
+
+// fields is the texts of a target, by their keys.
+func (t *Target) fields() map[string]*string {
+	return map[string]*string{
+		"group": &t.Group, "version": &t.Version, "kind": &t.Kind, "namespace": &t.Namespace, "name": &t.Name,
+		"labelSelector": &t.LabelSelector, "annotationSelector": &t.AnnotationSelector,
+	}
+}
+
+func (d *doc) target(n *node) Target {
+	t := Target{}
+	for key, field := range t.fields() {
+		*field = d.vars.Expand(scalar(at(n, key)))
+		if !d.vars.none() && unfilled(*field) != "" {
+			t.open = "target"
+		}
+	}
+	return t
 }

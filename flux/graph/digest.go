@@ -93,3 +93,6 @@ func (d *doc) variables(applied bool) []string {
 	}
 	return sortedKeys(out)
 }
+
+// anyVariable stands among the names of variables for those that are not known.
+const anyVariable = "*"

@@ -7,13 +7,6 @@ import (
 	"strings"
 )
 
-// Edge is a file that an entry point reads, and why.
-type Edge struct {
-	File string
-	By   string // the file that names it; "": the entry point itself
-	Why  string // the field that names it, such as resources or configMapGenerator; "": it stands in the entry point's directory
-}
-
 // Entry is an entry point into the tree: a Flux Kustomization of a cluster, or its root.
 type Entry struct {
 	Cluster       *Cluster

@@ -21,61 +21,13 @@ package graph
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"path"
 	"slices"
-	"strconv"
-	"strings"
-	"unicode"
 
 	"github.com/sluicegate/sluice/meter"
 )
-
-// Place is where something stands in the repository.
-type Place struct {
-	File string // relative to the root, with slashes
-	Line int    // from 1
-}
-
-// String is the place as compilers print one; "" for no place.
-func (p Place) String() string {
-	if p.File == "" {
-		return ""
-	}
-	file := p.File
-	if strings.ContainsFunc(file, unicode.IsControl) {
-		file = strconv.Quote(file)
-	}
-	return fmt.Sprintf("%s:%d", file, p.Line)
-}
-
-// Problem is something that was not read, and why.
-type Problem struct {
-	Place
-	Text string
-	// Refused: kustomize refuses it as well, so that Flux applies nothing of it. What stands behind any other problem is not known.
-	Refused bool
-	// Variable is the name of the variable whose value is not known, where that is the problem.
-	Variable string
-	// Of is the Flux Kustomization that alone may be made of more by it, as NAMESPACE/NAME; "": any may.
-	Of string
-}
-
-// Cause is what problems of one kind have in common: the variable, or what is said before what is special of each.
-func (p Problem) Cause() string {
-	if p.Variable != "" {
-		return p.Variable
-	}
-	if i := strings.IndexAny(p.Text, `:"`); i >= 0 {
-		return p.Text[:i]
-	}
-	return p.Text
-}
-
-// String is the problem as compilers print one.
-func (p Problem) String() string { return strings.TrimPrefix(p.Place.String()+": "+p.Text, ": ") }
 
 // kTree is what the files of a repository say.
 type kTree struct {

@@ -189,9 +189,6 @@ func (x *influences) object(s *thing, of Entry, role string, user Object) {
 	}
 }
 
-// anyVariable stands among the names of variables for those that are not known.
-const anyVariable = "*"
-
 // substitutes reports whether a Kustomization itself holds a variable.
 func (k *Kustomization) substitutes(name string) bool {
 	_, has := k.Substitute[name]
@@ -241,12 +238,6 @@ func (e Entry) Content() []string {
 		return c != nil && len(c.docs) > 0 && !c.others &&
 			!slices.ContainsFunc(c.docs, func(d *doc) bool { return !e.Cluster.defines[d.place] })
 	})
-}
-
-// plain reports whether a document is a ConfigMap or a Secret.
-func (d *doc) plain() bool {
-	kind := scalar(at(d.node, "kind"))
-	return kind == "ConfigMap" || kind == "Secret"
 }
 
 // Way is the files from the root to the definition of an entry point and to those of its source and of what that is made of, sorted: those that

@@ -10,36 +10,6 @@ import (
 // elsewhere finds in a chart that it makes something in a namespace, which may be another one than its release's.
 var elsewhere = regexp.MustCompile(`namespace["']?:[ \t]*[^ \t\r\n][^\r\n]*`)
 
-// makes reports whether operators make Secrets or ConfigMaps of objects of a kind, as far as its name says so.
-func makes(kind string) bool {
-	switch kind {
-	case "Secret":
-		return false
-	case "Certificate", "OnePasswordItem", "SecretProviderClass", "Bundle":
-		return true
-	}
-	return strings.HasSuffix(kind, "Secret")
-}
-
-// shortTexts puts hashes in place of texts that are longer than any name.
-func shortTexts(n *node) {
-	if len(n.Value) > MaxAlias {
-		n.Value = hashOf(n.Value)
-	}
-	for _, child := range n.Content {
-		shortTexts(child)
-	}
-}
-
-// says reports whether a text of a document is this one.
-func (d *doc) says(word string) bool {
-	var is func(n *node) bool
-	is = func(n *node) bool {
-		return n.Kind == scalarNode && d.vars.Expand(n.Value) == word || slices.ContainsFunc(n.Content, is)
-	}
-	return is(d.node)
-}
-
 // may reports whether a maker may make an object. Where operators do, that of its name counts, and each that it names, in its namespace or one that it names.
 func (c *thing) may(r Ref) bool {
 	switch {

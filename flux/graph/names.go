@@ -28,20 +28,6 @@ type build struct {
 	opaque     []opaque
 }
 
-// pairs is labels or annotations that a kustomization.yaml adds. All objects share their nodes.
-type pairs struct {
-	section string
-	content []*node // keys and values in turns, by keys
-}
-
-func newPairs(section string, line int, values map[string]string) pairs {
-	p := pairs{section: section}
-	for _, key := range sortedKeys(values) {
-		p.content = append(p.content, mapping(line, key, values[key]).Content...)
-	}
-	return p
-}
-
 // opaque is what changes objects in ways that are not followed: for each file, or for the kustomization.yaml itself.
 type opaque struct {
 	reference

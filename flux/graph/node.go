@@ -31,6 +31,18 @@ type doc struct {
 	filled  []string   // the variables that it had before [walk.refilled]
 }
 
+// The API groups that matter here.
+const (
+	fluxKustomize = "kustomize.toolkit.fluxcd.io"
+	fluxSource    = "source.toolkit.fluxcd.io"
+	fluxOperator  = "fluxcd.controlplane.io"
+	fluxArtifacts = "source.extensions.fluxcd.io"
+	fluxHelm      = "helm.toolkit.fluxcd.io"
+)
+
+// What acts for an object in the cluster, and brings the Secrets that it names.
+const serviceAccount, accountName = "ServiceAccount", "serviceAccountName"
+
 // wantedKinds is the kinds of the documents that say something here: the others are not parsed.
 var wantedKinds = map[string]bool{
 	"Kustomization": true, "Component": true, "GitRepository": true, "OCIRepository": true, "HelmRepository": true, "HelmChart": true, "Bucket": true,
@@ -369,3 +381,17 @@ func groupOf(n *node) string {
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// stated is a field with its place.
+func (d *doc) stated(keys ...string) Statement {
+	place := d.line(keys...)
+	if place.File == "" {
+		return Statement{}
+	}
+	return Statement{d.text(keys...), place}
+}
+
+func ref(d *doc, n *node) Ref {
+	of := func(key string) string { return d.vars.Expand(scalar(at(n, key))) }
+	return Ref{of("kind"), of("namespace"), of("name")}
+}

@@ -8,15 +8,6 @@ import (
 	"strings"
 )
 
-// The API groups that matter here.
-const (
-	fluxKustomize = "kustomize.toolkit.fluxcd.io"
-	fluxSource    = "source.toolkit.fluxcd.io"
-	fluxOperator  = "fluxcd.controlplane.io"
-	fluxArtifacts = "source.extensions.fluxcd.io"
-	batch         = "batch"
-)
-
 // Object is what every object has.
 type Object struct {
 	Place            // of its document in its file
@@ -33,23 +24,6 @@ func (k *Kustomization) title() string {
 	}
 	return k.Namespace + "/" + k.Name
 }
-
-// Ref names another object; without a namespace it is in the same one.
-type Ref struct{ Kind, Namespace, Name string }
-
-// String is kind, namespace and name, without what a terminal obeys.
-func (r Ref) String() string {
-	return printable(r.Kind + " " + strings.TrimPrefix(r.Namespace+"/"+r.Name, "/"))
-}
-
-// Statement is what is said of a field that may be absent, and where: by a patch or in the object itself.
-type Statement struct {
-	Value string // as written
-	Place Place  // none: nothing says it
-}
-
-// Set reports whether anything says it.
-func (s Statement) Set() bool { return s.Place.File != "" }
 
 // Source is a GitRepository or an OCIRepository.
 type Source struct {
@@ -129,34 +103,6 @@ type Kustomization struct {
 	names    []string        // of the variables that its definition has
 	digest   string
 	vars     *Variables // of what it applies
-}
-
-// Patch is a patch of kustomize: a strategic merge, or operations on what Target names.
-type Patch struct {
-	Place
-	Target Target
-	Text   string
-
-	stage stage
-}
-
-// Stage is when kustomize applies it.
-func (p Patch) Stage() stage { return p.stage }
-
-// stage is when kustomize applies a patch: what v1beta2 has as patchesStrategicMerge comes before all patches, and patchesJson6902 after them.
-type stage int
-
-const (
-	among  stage = iota
-	before       // all patches
-	after        // all patches
-)
-
-// Target is what a patch is for; the texts of names are regular expressions, as kustomize has it.
-type Target struct {
-	Group, Version, Kind, Namespace, Name, LabelSelector, AnnotationSelector string
-
-	open string // what of it, or of its patch, is not known for want of the value of a variable: it may be for something else
 }
 
 // Instance is a FluxInstance of the Flux Operator, or the values of its chart.
@@ -240,7 +186,7 @@ func (o *Objects) add(t *Tree, d *doc, by *Kustomization) {
 		o.thing(t, d, object, nil)
 	case group == fluxArtifacts && object.Kind == "ArtifactGenerator":
 		o.generator(t, d, object)
-	case group == batch && object.Kind == "CronJob":
+	case group == "batch" && object.Kind == "CronJob":
 		o.CronJobs = append(o.CronJobs, t.cronJob(d, object))
 	default:
 		o.thing(t, d, object, nil)
@@ -426,48 +372,6 @@ func (o *Objects) generator(t *Tree, d *doc, object Object) {
 
 // externalArtifact is the kind of what an ArtifactGenerator makes.
 const externalArtifact = "ExternalArtifact"
-
-func ref(d *doc, n *node) Ref {
-	of := func(key string) string { return d.vars.Expand(scalar(at(n, key))) }
-	return Ref{of("kind"), of("namespace"), of("name")}
-}
-
-func (d *doc) target(n *node) Target {
-	t := Target{}
-	for key, field := range t.fields() {
-		*field = d.vars.Expand(scalar(at(n, key)))
-		if !d.vars.none() && unfilled(*field) != "" {
-			t.open = "target"
-		}
-	}
-	return t
-}
-
-// fields is the texts of a target, by their keys.
-func (t *Target) fields() map[string]*string {
-	return map[string]*string{
-		"group": &t.Group, "version": &t.Version, "kind": &t.Kind, "namespace": &t.Namespace, "name": &t.Name,
-		"labelSelector": &t.LabelSelector, "annotationSelector": &t.AnnotationSelector,
-	}
-}
-
-// stated is a field with its place.
-func (d *doc) stated(keys ...string) Statement {
-	place := d.line(keys...)
-	if place.File == "" {
-		return Statement{}
-	}
-	return Statement{d.text(keys...), place}
-}
-
-// Clean is a path of the repository as Flux reads it: whatever leads out of the tree is led back to its root.
-func Clean(p string) string {
-	p = strings.TrimPrefix(path.Clean("/"+p), "/")
-	if p == "" {
-		return "."
-	}
-	return p
-}
 
 // link finds the sources of the Kustomizations from an index on.
 func (o *Objects) link(from int) {

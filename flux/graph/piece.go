@@ -125,3 +125,10 @@ func (l *load) composed(adds *Adds) []*doc {
 	}
 	return l.once(docs)
 }
+
+// Edge is a file that an entry point reads, and why.
+type Edge struct {
+	File string
+	By   string // the file that names it; "": the entry point itself
+	Why  string // the field that names it, such as resources or configMapGenerator; "": it stands in the entry point's directory
+}

@@ -12,10 +12,6 @@ func (e Entry) Refs() []Ref {
 	return slices.SortedFunc(maps.Keys(e.Cluster.refs[e.Kustomization]), Ref.compare)
 }
 
-func (r Ref) compare(o Ref) int {
-	return cmp.Or(cmp.Compare(r.Kind, o.Kind), cmp.Compare(r.Namespace, o.Namespace), cmp.Compare(r.Name, o.Name))
-}
-
 // refer keeps what objects that an entry point applies refer to.
 func (c *Cluster) refer(of Entry, user Object, refs ...Ref) {
 	for _, r := range refs {

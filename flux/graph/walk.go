@@ -23,16 +23,6 @@ func (t *kTree) NewWalk() *kWalk {
 	return &kWalk{Work: Work{Reader: &t.Reader}, tree: t, patches: map[patchKey]change{}, results: map[string]*result{}}
 }
 
-// Keep has the tree keep what was found, for the next time.
-func (w *kWalk) Keep() { w.tree.results = w.results }
-
-// Reads is the files that are read of a directory, to which nothing is added.
-func (w *kWalk) Reads(dir string) map[string]Edge {
-	l := w.newLoad()
-	l.entry(dir)
-	return l.edges
-}
-
 // patchKey is what a patch says, or where that stands: it is parsed once.
 type patchKey struct {
 	Patch
@@ -293,29 +283,6 @@ func (l *load) transform(docs []*doc, b *build, dir string) {
 	l.patch(docs, dir, b.patches...)
 	l.head(docs, b)
 	l.patch(docs, dir, b.later...)
-}
-
-// add adds labels or annotations to a copy, which weighs more then.
-func (d *doc) add(p pairs) {
-	if len(p.content) == 0 {
-		return
-	}
-	into := d.section("metadata", p.section)
-	for i := 0; i < len(p.content); i += 2 {
-		assign(into, p.content[i], p.content[i+1])
-	}
-}
-
-// adding is how many of the meter's nodes that takes.
-func (d *doc) adding(all []pairs) (nodes int) {
-	for _, p := range all {
-		pointers := len(p.content)
-		if into := at(d.node, "metadata", p.section); into != nil {
-			pointers += len(into.Content)
-		}
-		nodes += 1 + pointers*8/meter.NodeBytes
-	}
-	return nodes
 }
 
 // resource loads one entry of a list of resources: a file or a directory.
@@ -634,11 +601,6 @@ func (o opaque) fits(w *kWalk, d *doc) bool {
 	})
 }
 
-// mentions reports whether a text stands anywhere in a document.
-func mentions(n *node, text string) bool {
-	return strings.Contains(n.Value, text) || slices.ContainsFunc(n.Content, func(c *node) bool { return mentions(c, text) })
-}
-
 // head sets namespace and name, and then labels and annotations, as a kustomization.yaml says.
 func (l *load) head(docs []*doc, b *build) {
 	renames, labels, added := b.namespace+b.prefix+b.suffix != "", 0, 0
@@ -692,27 +654,4 @@ func (l *load) copied(key copyKey) *doc {
 		l.copies[key] = d
 	}
 	return d
-}
-
-// rename sets namespace and name of a copy.
-func (d *doc) rename(namespace, prefix, suffix string) {
-	name := scalar(at(d.node, "metadata", "name"))
-	d.remember()
-	if namespace != "" {
-		d.put("namespace", namespace)
-	}
-	if prefix+suffix != "" && name != "" {
-		d.put("name", prefix+name+suffix)
-	}
-}
-
-// remember keeps what an object was called, before that changes.
-func (d *doc) remember() {
-	d.before = d.ids()
-}
-
-// put sets a text of the metadata of a copy.
-func (d *doc) put(key, value string) {
-	pair := mapping(d.place.Line, key, value).Content
-	assign(d.section("metadata"), pair[0], pair[1])
 }

@@ -3,7 +3,6 @@ package graph
 import (
 	"fmt"
 	"strconv"
-	"strings"
 )
 
 // Every word that a person reads about a tree stands here.
@@ -49,19 +48,6 @@ func wordMore(n int) string { return fmt.Sprintf(" and %d more", n) }
 // shown is kind, namespace and name of an object, without what a terminal obeys.
 func shown(o Object) string { return Ref{o.Kind, o.Namespace, o.Name}.String() }
 
-// printable is a text without what a terminal obeys.
-func printable(s string) string {
-	if len(s) > 2*MaxAlias {
-		s = s[:2*MaxAlias] + "…"
-	}
-	quoted := strconv.Quote(s)
-	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
-}
-
-func wordUnknown(field, value, name string) string {
-	return fmt.Sprintf("%s is %s: the value of %s is not known from the tree, and what it leads to is not followed", field, printable(value), printable(name))
-}
-
 func wordNoSource(r Ref) string {
 	return "its source stands in no file that the cluster reads: which repository and branch " + r.String() + " is, is not known; put it into Git"
 }
@@ -83,38 +69,6 @@ func wordPatched(found string, by Place) string { return found + ", patched by "
 
 func wordDirectory(above string) string { return wordGuessed + "a directory of " + above + "/" }
 
-// What was not read.
-const (
-	wordUnreadable = "it cannot be read"
-	wordIrregular  = "it is not a regular file"
-	wordBroken     = "the document is broken"
-	wordLinked     = "it is a symbolic link: what Flux leaves out by it is not known"
-)
-
-func wordLargeFile(limit int) string { return fmt.Sprintf("it has more than %d KiB", limit>>10) }
-
-func wordLargeDocument() string {
-	return fmt.Sprintf("a document has more than %d KiB: it was not read", MaxDoc>>10)
-}
-
-func wordWide() string {
-	return fmt.Sprintf("a section has more than %d keys: it was not read", MaxKeys)
-}
-
-func wordNoYAML(err error) string { return "not valid YAML: " + err.Error() }
-
-const wordAlias = "its YAML aliases stand for themselves, or for too much"
-
-const wordMerge = "a << key has no section as its value"
-
-func wordLongList(field string) string {
-	return fmt.Sprintf("%s has more than %d entries: the rest was not read", field, MaxList)
-}
-
-func wordDeepList() string {
-	return fmt.Sprintf("items is nested more than %d deep: the rest was not read", MaxNested)
-}
-
 func wordManyLike(o Object) string {
 	return fmt.Sprintf("%s is defined more than %d times: the rest was not compared", shown(o), MaxClusters)
 }
@@ -124,60 +78,8 @@ func wordConflict(first, second Object) string {
 		shown(first), printable(second.String()))
 }
 
-func wordManyProblems() string {
-	return fmt.Sprintf("more than %d problems: the rest is not listed", MaxProblems-1)
-}
-
-func wordManyLeaves() string {
-	return fmt.Sprintf("more than %d places where the graph ends: the rest is not listed", MaxLeaves-1)
-}
-
 func wordManyClusters() string {
 	return fmt.Sprintf("more than %d clusters: the rest was not looked at", MaxClusters)
-}
-
-// What of a patch or a kustomization.yaml is not followed.
-const (
-	wordKinds       = "it may make an object of Flux, or one that such an object refers to, of something else, which is not followed"
-	wordVagueTarget = "its target was not understood"
-	wordNoJSON      = "what begins with [ has to be JSON"
-	wordDirective   = "$patch says something that is not known"
-	wordMismatch    = "it puts a section, a list or a text in the place of another kind"
-	wordPointer     = "it has an operation for what is not there"
-	wordTest        = "a test in it fails"
-	wordNoTexts     = "it has labels or annotations that are empty, or no texts"
-)
-
-// wordOpaque is what a field may do to an object.
-func wordOpaque(field string) string {
-	return field + " may change objects of Flux in ways that are not followed"
-}
-
-// wordUnsure is what is not known of an object, and why.
-func wordUnsure(o Ref, why string) string {
-	return "what is made of " + o.String() + " is not known: " + why
-}
-
-func wordPatch(problem string) string { return "the patch was not read: " + problem }
-
-func wordMissing(field, name string) string {
-	return fmt.Sprintf("%s names %q, which is not in the repository", field, name)
-}
-
-func wordNoBuild(field, name string) string {
-	return fmt.Sprintf("%s names %q, a directory without a kustomization.yaml", field, name)
-}
-
-func wordCycle(field, name string) string {
-	return fmt.Sprintf("%s names %q, which leads back to this file", field, name)
-}
-
-func wordNoComponent(name string) string {
-	return fmt.Sprintf("components names %q, whose kind is not Component", name)
-}
-
-func wordComponent(field, name string) string {
-	return fmt.Sprintf("%s names %q, whose kind is Component", field, name)
 }
 
 func wordManySources() string {
@@ -196,39 +98,10 @@ func wordCopiesMade(by Object) string {
 	return fmt.Sprintf("%s merges or unpacks files: what stands in its artifact then was not read", shown(by))
 }
 
-// wordCovered is what may be read of a file that another copy lies over.
-func wordCovered(by string) string {
-	return fmt.Sprintf("an artifact has this file where %s may be left out, which is copied over it: only the other one was read", printable(by))
-}
-
-const wordTakenIn = "Flux leaves a file of this name out, and the source takes it in again: it was not read"
-
-func wordNoModules(err error) string { return "not valid as git's configuration: " + err.Error() }
-
 // Where the graph ends.
-
-func wordRemote(field, name string) string {
-	return fmt.Sprintf("%s names %q, which is fetched from elsewhere: it was not read", field, anonymous(name))
-}
 
 func wordOwnBase(url string) string {
 	return fmt.Sprintf("what is fetched may be this repository, at whatever is there by then: %q; name the directory instead, or a commit or refs/tags/NAME as its ref; if it is another repository, name the URL of this one as `url` under `clusters`", anonymous(url))
-}
-
-func wordApart(field, name string) string {
-	return fmt.Sprintf("%s names %q, which is in a submodule or comes from another source: it was not read", field, name)
-}
-
-func wordPlugin(field, name string) string {
-	return fmt.Sprintf("%s names %q, a plugin that is not part of kustomize: what it makes or reads is not known", field, name)
-}
-
-func wordInlinePlugin(field string) string {
-	return field + " has a plugin that is not part of kustomize: what it makes or reads is not known"
-}
-
-func wordHelm(name string) string {
-	return fmt.Sprintf("the chart %q is built with helm, which Flux does not do here: what it makes is not known", name)
 }
 
 func wordResourceSet(name string) string {
@@ -248,25 +121,3 @@ func wordElsewhere(kind, name, url string) string {
 func wordStranger(dir, url string) string {
 	return fmt.Sprintf("what points Flux at %s here is of the repository %s, which is not this one, and stands outside of it: it is no cluster here", strconv.Quote(dir), strconv.Quote(anonymous(url)))
 }
-
-// anonymous is a URL without who reads it.
-func anonymous(url string) string {
-	scheme, rest, found := strings.Cut(url, "://")
-	if !found {
-		return url
-	}
-	authority, after, _ := strings.Cut(rest, "/")
-	return scheme + "://" + authority[strings.LastIndexByte(authority, '@')+1:] + strings.TrimSuffix("/"+after, "/")
-}
-
-// What keeps an object from being built.
-const (
-	wordNoBuilder = "it was not built"
-	wordComposed  = "it was not built, for its source does not hand on the tree as it is"
-)
-
-func wordManyBuilds() string {
-	return fmt.Sprintf("more than %d entry points have to be built for it", MaxBuilds)
-}
-
-func wordBuild(err error) string { return "it cannot be built: " + err.Error() }

@@ -1,0 +1,290 @@
+package graph
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const (
+	tagLong   = "!long" // of a value that was not kept
+	keyUnread = "\x00"  // a key that says that there may be others
+	// keyObjects says that values may hold whole objects, of any namespace.
+	keyObjects = "\x00objects" // the names of ConfigMaps and Secrets among them, and how values call what the chart makes
+)
+
+var (
+	// plainKind finds what a ConfigMap or Secret begins its kind with, other the kinds of what must be read whole.
+	plainKind = regexp.MustCompile(`(?m)^kind:[ \t]+["']?(?:ConfigMap|Secret)["']?[ \t\r]*(?:#.*)?$`)
+	other     = regexp.MustCompile(`(?m)^[^ \t#]*kind["']?[ \t]*:[ \t]*["']?(?:[^CS"' \t]|C[^o]|S[^e])`)
+	// heads is the lines at which the sections of a ConfigMap begin that are kept of a large one.
+	heads = regexp.MustCompile(`^(?:apiVersion|kind|metadata)[ \t]*:`)
+)
+
+// generator makes a ConfigMap or a Secret of files.
+type generator struct {
+	file    string // the kustomization.yaml
+	loads   []loading
+	envs    []string
+	files   []string // all of them
+	literal []string
+
+	behavior string     // merge and replace change what is there already
+	before   *generator // that it changes
+}
+
+// loading is a file that becomes the value of a key.
+type loading struct{ key, file string }
+
+// makes reports whether operators make Secrets or ConfigMaps of objects of a kind, as far as its name says so.
+func makes(kind string) bool {
+	switch kind {
+	case "Secret":
+		return false
+	case "Certificate", "OnePasswordItem", "SecretProviderClass", "Bundle":
+		return true
+	}
+	return strings.HasSuffix(kind, "Secret")
+}
+
+// shortTexts puts hashes in place of texts that are longer than any name.
+func shortTexts(n *node) {
+	if len(n.Value) > MaxAlias {
+		n.Value = hashOf(n.Value)
+	}
+	for _, child := range n.Content {
+		shortTexts(child)
+	}
+}
+
+// says reports whether a text of a document is this one.
+func (d *doc) says(word string) bool {
+	var is func(n *node) bool
+	is = func(n *node) bool {
+		return n.Kind == scalarNode && d.vars.Expand(n.Value) == word || slices.ContainsFunc(n.Content, is)
+	}
+	return is(d.node)
+}
+
+// plain reports whether a document is a ConfigMap or a Secret.
+func (d *doc) plain() bool {
+	kind := scalar(at(d.node, "kind"))
+	return kind == "ConfigMap" || kind == "Secret"
+}
+
+// prune takes from a document what says nothing here, and reports whether there was any.
+func prune(n *node) bool {
+	switch scalar(at(n, "kind")) {
+	case "HelmRelease":
+		spec := at(n, "spec")
+		instance := at(spec, "values", "instance")
+		objects, named := spec != nil && at(spec, "values") != nil && mentions(at(spec, "values"), "kind"), plainNames(at(spec, "values"))
+		keep(n, "apiVersion", "kind", "metadata", "spec")
+		keep(spec, "chartRef", "chart", "valuesFrom", "releaseName", "targetNamespace", "kubeConfig", accountName)
+		if objects || len(named) > 0 {
+			spec.Content = append(spec.Content, mapping(spec.Line, keyObjects).Content[0], &node{Kind: sequenceNode, Line: spec.Line, Content: named})
+		}
+		if at(instance, "sync") != nil {
+			keep(instance, "sync", "kustomize")
+			values := mapping(instance.Line, "instance")
+			values.Content = append(values.Content, instance)
+			spec.Content = append(spec.Content, mapping(instance.Line, "values").Content[0], values)
+		}
+	case "ConfigMap", "Secret":
+		keep(n, "apiVersion", "kind", "metadata", "data", "stringData", keyUnread)
+		for _, section := range []string{"data", "stringData"} {
+			if data := at(n, section); data != nil && len(data.Content) > 2*MaxKeys {
+				n.Content = append(n.Content, mapping(n.Line, keyUnread, "").Content...)
+			}
+			shortValues(at(n, section))
+			pack(at(n, section))
+		}
+	default:
+		if !makes(scalar(at(n, "kind"))) {
+			return false
+		}
+		shortTexts(n)
+	}
+	return true
+}
+
+// plainNames is the names of the ConfigMaps and Secrets that stand in values, and what values call the objects of a chart.
+func plainNames(n *node) (out []*node) {
+	if n == nil {
+		return nil
+	}
+	if name := at(n, "metadata", "name"); name != nil && (&doc{node: n}).plain() {
+		out = append(out, name)
+	}
+	if name := at(n, "fullnameOverride"); name != nil {
+		out = append(out, name)
+	}
+	for _, child := range n.Content {
+		out = append(out, plainNames(child)...)
+	}
+	return out
+}
+
+// pack makes one text of a section of texts, which takes a tenth of what its nodes take.
+func pack(n *node) {
+	if n == nil || n.Kind != mappingNode || slices.ContainsFunc(n.Content, func(c *node) bool {
+		return c.Kind != scalarNode || strings.Contains(c.Tag+c.Value, packedEnd)
+	}) {
+		return
+	}
+	var b strings.Builder
+	for _, c := range n.Content {
+		b.WriteString(c.Tag + packedEnd + c.Value + packedEnd)
+	}
+	*n = node{Kind: packedNode, Value: b.String(), Line: n.Line}
+}
+
+const packedEnd = "\x00"
+
+// unpacked is a node as it was before it was packed.
+func unpacked(n *node) *node {
+	if n == nil || n.Kind != packedNode {
+		return n
+	}
+	out := mapping(n.Line)
+	texts := strings.Split(n.Value, packedEnd)
+	for i := 0; i+2 < len(texts); i += 2 {
+		out.Content = append(out.Content, &node{Kind: scalarNode, Tag: texts[i], Value: texts[i+1], Line: n.Line})
+	}
+	return out
+}
+
+// unpack puts back what a copy of a document has packed, before it is changed.
+func (d *doc) unpack() {
+	for i, n := range d.node.Content {
+		d.node.Content[i] = unpacked(n)
+	}
+}
+
+// packed is how many nodes [doc.unpack] makes.
+func (d *doc) packed() (nodes int) {
+	for _, n := range d.node.Content {
+		if n.Kind == packedNode {
+			nodes += strings.Count(n.Value, packedEnd) / 2
+		}
+	}
+	return nodes
+}
+
+// shortValues keeps of a section's values those that a variable may have.
+func shortValues(n *node) {
+	if n == nil || n.Kind != mappingNode {
+		return
+	}
+	if len(n.Content) > 2*MaxKeys {
+		n.Content = nil
+		return
+	}
+	var content []*node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		named := variableName.FindString(key.Value) == key.Value
+		if !named || value.Kind != scalarNode || len(value.Value) > 2*MaxAlias {
+			uses := variablesIn(key.Value + value.Value)
+			if !named && uses == "" {
+				continue // no variable is called so
+			}
+			value = &node{Kind: scalarNode, Tag: tagLong, Value: uses, Line: value.Line}
+		}
+		content = append(content, key, value)
+	}
+	n.Content = content
+}
+
+// variablesIn is the variables of a text, each once: what it says changes with them. Of very many the first.
+func variablesIn(text string) string {
+	var out strings.Builder
+	for rest := text; out.Len() < 2*MaxAlias; {
+		i := strings.Index(rest, "${")
+		if i < 0 {
+			break
+		}
+		rest = rest[i+2:]
+		if v := "${" + variableName.FindString(rest) + "}"; len(v) > 3 && len(v) <= MaxAlias && !strings.Contains(out.String(), v) {
+			out.WriteString(v)
+		}
+	}
+	return out.String()
+}
+
+// keep takes every other key out of a section.
+func keep(n *node, keys ...string) {
+	if n == nil || n.Kind != mappingNode {
+		return
+	}
+	var content []*node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if slices.Contains(keys, n.Content[i].Value) {
+			content = append(content, n.Content[i], n.Content[i+1])
+		}
+	}
+	n.Content = slices.Clip(content)
+}
+
+// blank reports whether a document says nothing.
+func blank(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSpace(line)
+		line = bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), []byte("---")))
+		if len(line) > 0 && line[0] != '#' && line[0] != '%' && !bytes.Equal(line, []byte("...")) {
+			return false
+		}
+	}
+	return true
+}
+
+// isPlain reports whether a document is written as a ConfigMap or Secret, and as nothing else.
+func isPlain(text []byte) bool {
+	plain := false
+	for line := range bytes.Lines(text) {
+		if !bytes.Contains(line, []byte("kind")) {
+			continue // a large document has few lines that the expressions have to be asked about
+		}
+		if other.Match(line) {
+			return false
+		}
+		plain = plain || plainKind.Match(line)
+	}
+	return plain
+}
+
+// shorten empties the lines of a large ConfigMap or Secret that hold its data: only its name counts.
+func shorten(text []byte) []byte {
+	if len(text) <= MaxConfig || !isPlain(text) {
+		return text
+	}
+	var out bytes.Buffer
+	kept := false
+	for line := range bytes.Lines(text) {
+		if first := line[0]; !bytes.ContainsRune([]byte(" \t\r\n#-"), rune(first)) {
+			kept = heads.Match(line)
+		}
+		if kept {
+			out.Write(line)
+		} else {
+			out.WriteByte('\n')
+		}
+	}
+	out.WriteString("\n\"\\0\": unread\n")
+	return out.Bytes()
+}
+
+// Unhashed is a name without the hash that kustomize puts at the end of generated ones; "" if it has none.
+func Unhashed(name string) string {
+	at := len(name) - 11
+	if at < 1 || name[at] != '-' || strings.Trim(name[at+1:], "bcdfghkmt2456789") != "" {
+		return ""
+	}
+	return name[:at]
+}
+
+// mentions reports whether a text stands anywhere in a document.
+func mentions(n *node, text string) bool {
+	return strings.Contains(n.Value, text) || slices.ContainsFunc(n.Content, func(c *node) bool { return mentions(c, text) })
+}

@@ -1,0 +1,54 @@
+package graph
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// What a person reads about a document that was not read, or not as kustomize reads it.
+const (
+	wordBroken      = "the document is broken"
+	wordAlias       = "its YAML aliases stand for themselves, or for too much"
+	wordMerge       = "a << key has no section as its value"
+	wordVagueTarget = "its target was not understood"
+	wordNoJSON      = "what begins with [ has to be JSON"
+	wordDirective   = "$patch says something that is not known"
+	wordMismatch    = "it puts a section, a list or a text in the place of another kind"
+	wordPointer     = "it has an operation for what is not there"
+	wordTest        = "a test in it fails"
+	wordNoTexts     = "it has labels or annotations that are empty, or no texts"
+)
+
+func wordLargeDocument() string {
+	return fmt.Sprintf("a document has more than %d KiB: it was not read", MaxDoc>>10)
+}
+
+func wordWide() string {
+	return fmt.Sprintf("a section has more than %d keys: it was not read", MaxKeys)
+}
+
+func wordNoYAML(err error) string { return "not valid YAML: " + err.Error() }
+
+func wordLongList(field string) string {
+	return fmt.Sprintf("%s has more than %d entries: the rest was not read", field, MaxList)
+}
+
+func wordManyProblems() string {
+	return fmt.Sprintf("more than %d problems: the rest is not listed", MaxProblems-1)
+}
+
+// printable is a text without what a terminal obeys.
+func printable(s string) string {
+	if len(s) > 2*MaxAlias {
+		s = s[:2*MaxAlias] + "…"
+	}
+	quoted := strconv.Quote(s)
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
+}
+
+func wordUnknown(field, value, name string) string {
+	return fmt.Sprintf("%s is %s: the value of %s is not known from the tree, and what it leads to is not followed", field, printable(value), printable(name))
+}
+
+func wordPatch(problem string) string { return "the patch was not read: " + problem }
