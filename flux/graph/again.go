@@ -30,7 +30,7 @@ func (t *kTree) readContent(name string) *content {
 	if err != nil {
 		return &content{problems: []Problem{{Place: Place{File: name}, Text: err.Error()}}, unread: true}
 	}
-	c, alone := &content{}, &kTree{Reader: NewReader(t.meter)}
+	c, alone := &content{}, &kTree{Reader: NewReader(t.Meter())}
 	if t.step(name, 1+len(data)>>10) || t.hold(name, 1, 0) {
 		return c
 	}
@@ -116,7 +116,7 @@ func (t *kTree) named() {
 		}
 	}
 	for name := range t.contents {
-		if t.meter.Err() != nil {
+		if t.Meter().Err() != nil {
 			return
 		}
 		if !isRead(name) && !names[name] {
@@ -172,7 +172,7 @@ func (t *kTree) Again(tree fs.FS, names []string) (*kTree, Changes, error) {
 	changed := Changes{files: map[string]bool{}, dirs: map[string]bool{}, built: map[string]bool{}}
 	for name := range listed {
 		if t.dirs[name] || out.dirs[name] || len(listed) <= MaxChanged && !out.change(name) {
-			anew, err := kRead(t.meter, tree)
+			anew, err := kRead(t.Meter(), tree)
 			return anew, Changes{all: true, Leads: true}, err
 		}
 		if !out.same(t, name) {
@@ -217,7 +217,7 @@ func (t *kTree) share(old *kTree, changed Changes) {
 
 // afresh is a tree of which many files have changed: all are listed, and those that have not changed say what they said.
 func (t *kTree) afresh(tree fs.FS, changed map[string]bool) (*kTree, error) {
-	out := empty(t.meter, tree)
+	out := empty(t.Meter(), tree)
 	out.raw = maps.Clone(t.raw)
 	for name, c := range t.contents {
 		if !isRead(name) && !changed[name] {
@@ -275,7 +275,7 @@ func (c Changes) touch(r *result) bool {
 // clone is a tree with the same files, of which others may become part.
 func (t *kTree) clone(tree fs.FS) *kTree {
 	return &kTree{
-		Reader: NewReader(t.meter), fs: tree,
+		Reader: NewReader(t.Meter()), fs: tree,
 		contents: maps.Clone(t.contents), builds: maps.Clone(t.builds),
 		dirs: maps.Clone(t.dirs), files: maps.Clone(t.files), inside: maps.Clone(t.inside), below: maps.Clone(t.below),
 		results: map[string]*result{}, raw: maps.Clone(t.raw), ignored: map[string]Ignores{}, links: maps.Clone(t.links),
@@ -313,7 +313,7 @@ func (t *kTree) change(name string) bool {
 	if t.files[name] {
 		t.remove(name)
 	}
-	if t.meter.Take(meter.Files, 1, name) != nil || t.hold(name, 0, nameBytes+len(name)) {
+	if t.Meter().Take(meter.Files, 1, name) != nil || t.hold(name, 0, nameBytes+len(name)) {
 		return true
 	}
 	if delete(t.links, name); !regular {
@@ -499,9 +499,9 @@ type Watch struct {
 	Problems []Problem
 }
 
-// Look keeps that a name was looked for.
-func (w *Watch) Look(name string, below bool) {
-	if w != nil && w.Looked != nil {
+// Look keeps that a name was looked for; below: whatever stands below it counts, too.
+func (t *kTree) Look(name string, below bool) {
+	if w := t.watch; w != nil && w.Looked != nil {
 		w.Looked[name] = w.Looked[name] || below
 	}
 }
@@ -520,7 +520,7 @@ func (t *kTree) Stands(results []string) bool {
 
 // isDir reports whether a directory has a file in it or below.
 func (t *kTree) isDir(name string) bool {
-	t.watch.Look(name, true)
+	t.Look(name, true)
 	return t.dirs[name]
 }
 
@@ -599,7 +599,7 @@ func (w *kWalk) Result(q Request) *result {
 		}
 		l.docs = l.applied(q)
 		if older != nil && maps.Equal(older.edges, l.edges) {
-			w.tree.meter.Give(meter.Nodes, len(l.edges))
+			w.tree.Meter().Give(meter.Nodes, len(l.edges))
 			l.edges = older.edges
 		}
 		found := l.result // without what it was loaded by

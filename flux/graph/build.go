@@ -57,7 +57,6 @@ func (d *doc) textAt(n *node) Place {
 // change is a patch that was parsed: a merge, or operations.
 type change struct {
 	place   Place
-	size    int
 	nodes   []*node     // of each document: a mapping to merge, or a list of operations
 	means   []*selector // what each is for: the target, else the patch itself says it
 	unread  *selector   // of a patch that could not be read: what it is for
@@ -69,7 +68,7 @@ type change struct {
 
 // parsePatch parses a patch's text, which may hold several documents. where is its first line.
 func parsePatch(text []byte, where Place, t Target) (change, error) {
-	c := change{place: where, size: len(text)}
+	c := change{place: where}
 	if len(text) > MaxDoc {
 		return c, errors.New(wordLargeDocument())
 	}
@@ -105,6 +104,26 @@ func parsePatch(text []byte, where Place, t Target) (change, error) {
 		before += strings.Count(string(part), "\n")
 	}
 	return c, nil
+}
+
+// unreadable is a patch that could not be read: what it is for may be another object than was read.
+func unreadable(p Patch, why error) change {
+	return change{place: p.Place, unread: p.Target.selector(), why: errors.New(strings.TrimPrefix(why.Error(), "yaml: "))}
+}
+
+// Weight is how many of the meter's nodes a patch takes.
+func (c change) Weight() int {
+	if c.unread != nil {
+		return c.unread.weight
+	}
+	nodes := 0
+	for i, n := range c.weights {
+		nodes += n
+		if i == 0 || c.means[i] != c.means[i-1] {
+			nodes += c.means[i].weight
+		}
+	}
+	return nodes
 }
 
 // rekinds reports whether operations may make one of the kinds that are read of another one.

@@ -72,9 +72,9 @@ func (l *load) make(docs []*doc, q Request) ([]*doc, error) {
 	if err != nil {
 		return nil, errors.New(wordBuild(err))
 	}
-	c, alone := &content{}, &kTree{Reader: NewReader(t.meter)}
+	c, alone := &content{}, &kTree{Reader: NewReader(t.Meter())}
 	if alone.parse(c, q.Dir, text); l.walk.Spent(1, 0) {
-		return nil, t.meter.Err()
+		return nil, t.Meter().Err()
 	}
 	if len(alone.Problems) > 0 {
 		return nil, errors.New(wordBuild(errors.New(alone.Problems[0].Text)))

@@ -65,7 +65,7 @@ type Cluster struct {
 }
 
 // Meter is of the run that read the cluster's tree.
-func (c *Cluster) Meter() *meter.Meter { return c.tree.meter }
+func (c *Cluster) Meter() *meter.Meter { return c.tree.Meter() }
 
 // walk follows what the clusters of a tree read.
 type walk struct {
@@ -152,7 +152,7 @@ func (t *Tree) directories(found []Cluster) []Cluster {
 	for _, c := range found {
 		for _, e := range c.Entries() {
 			for file := range e.edges() {
-				if t.meter.Err() != nil {
+				if t.Meter().Err() != nil {
 					return nil
 				}
 				for dir := path.Dir(file); dir != "." && !read[dir]; dir = path.Dir(dir) {
@@ -299,7 +299,7 @@ func (w *walk) followed(c Cluster) Cluster {
 		c.link(0)
 	}
 	c.identify(w.tree)
-	if w.paths(&c, self); w.tree.meter.Err() != nil {
+	if w.paths(&c, self); w.tree.Meter().Err() != nil {
 		return c // a part, which nobody may decide by
 	}
 	c.link(0) // a source may be read after what names it

@@ -84,7 +84,7 @@ func (t *kTree) traverse(read func(name string) *content) error {
 			return err
 		case entry.IsDir() && entry.Name() == ".git":
 			return fs.SkipDir
-		case t.meter.Take(meter.Files, 1, name) != nil || t.hold(name, 0, nameBytes+len(name)):
+		case t.Meter().Take(meter.Files, 1, name) != nil || t.hold(name, 0, nameBytes+len(name)):
 			return fs.SkipAll
 		}
 		if !entry.Type().IsRegular() {

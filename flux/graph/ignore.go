@@ -110,7 +110,7 @@ func (t *kTree) link(name string, mode fs.FileMode) {
 // ignores reports whether files of the tree leave something out of what stands in a directory.
 func (t *kTree) ignores(dir string) bool {
 	for at := dir; ; at = path.Dir(at) {
-		if t.watch.Look(path.Join(at, SourceIgnore), false); at == "." {
+		if t.Look(path.Join(at, SourceIgnore), false); at == "." {
 			i := t.listed(dir)
 			return i.cut || len(i.patterns) > len(ignoresByDefault.patterns)
 		}

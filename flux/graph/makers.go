@@ -87,7 +87,7 @@ func (w *walk) makers(c *Cluster) bool {
 
 // plain is the ConfigMaps, Secrets and sources of the tree, whoever reads them.
 func (t *Tree) plain() []*thing {
-	t.watch.Look(".", true)
+	t.Look(".", true)
 	var all []*doc
 	for _, file := range sortedKeys(t.contents) {
 		all = append(all, t.docs(file)...)

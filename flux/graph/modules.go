@@ -13,7 +13,7 @@ const gitmodules = ".gitmodules"
 
 // modules is the directories of the submodules.
 func (t *kTree) modules() []string {
-	if t.watch.Look(gitmodules, false); !t.files[gitmodules] {
+	if t.Look(gitmodules, false); !t.files[gitmodules] {
 		return nil
 	}
 	if t.submodules == nil {
@@ -33,7 +33,7 @@ func (t *kTree) readModules() []string {
 		i, known := at[of]
 		switch {
 		case t.step(gitmodules, 1):
-			return t.meter.Err()
+			return t.Meter().Err()
 		case !strings.EqualFold(section, "submodule") || of == "":
 			return nil
 		case !known && len(out) == MaxList:
@@ -65,7 +65,7 @@ func (t *kTree) within(dirs, others []string) []string {
 	}
 	var out []string
 	for _, dir := range dirs {
-		t.watch.Look(dir, true)
+		t.Look(dir, true)
 		if dir == "." {
 			out = append(out, t.sorted...)
 			continue
@@ -77,7 +77,7 @@ func (t *kTree) within(dirs, others []string) []string {
 	}
 	for _, file := range others {
 		file = Clean(file)
-		if t.watch.Look(file, false); t.files[file] {
+		if t.Look(file, false); t.files[file] {
 			out = append(out, file)
 		}
 	}

@@ -68,7 +68,7 @@ func (t *kTree) readBuild(d *doc) *build {
 	b := &build{
 		place: d.place, component: d.text("kind") == "Component", generated: t.generated(d),
 		resources: slices.Concat(t.names(d, "resources"), t.names(d, "bases")), components: t.names(d, "components"),
-		files:     slices.Concat(t.names(d, "crds"), t.names(d, "configurations"), d.name("openapi", "openapi", "path")),
+		files:     slices.Concat(t.names(d, "crds"), t.names(d, "configurations"), nameIn(d, "openapi", "openapi", "path")),
 		namespace: d.text("namespace"), prefix: d.text("namePrefix"), suffix: d.text("nameSuffix"),
 	}
 	for _, field := range []string{"configMapGenerator", "secretGenerator"} {
@@ -77,14 +77,14 @@ func (t *kTree) readBuild(d *doc) *build {
 		}
 	}
 	for _, s := range t.sections(d, "patches") {
-		b.patches = append(b.patches, s.readPatch("patches"))
+		b.patches = append(b.patches, readPatch(s, "patches"))
 		if at(s.node, "options") != nil { // they let a patch rename
 			o := b.unclear(d, s.node, "patches", []*selector{t.selected(d, at(s.node, "target"))})
 			o.renames, o.kinds = true, at(s.node, "options", "allowKindChange") != nil
 		}
 	}
 	for _, s := range t.sections(d, "patchesJson6902") {
-		b.later = append(b.later, s.readPatch("patchesJson6902"))
+		b.later = append(b.later, readPatch(s, "patchesJson6902"))
 	}
 	for _, n := range t.names(d, "patchesStrategicMerge") {
 		b.merges = append(b.merges, merged(n))
@@ -144,7 +144,7 @@ func (b *build) readMetadata(t *kTree, d *doc) {
 // readReplacements reads what each of the replacements is for.
 func (b *build) readReplacements(t *kTree, d *doc) {
 	for _, s := range t.sections(d, "replacements") {
-		files := s.name("replacements", "path")
+		files := nameIn(s, "replacements", "path")
 		b.files = append(b.files, files...)
 		for _, n := range files {
 			b.opaque = append(b.opaque, opaque{reference: n, renames: true})
@@ -176,7 +176,7 @@ func (t *kTree) selected(d *doc, n *node) *selector {
 // chart reads what an entry of helmCharts names. Flux does not build one.
 func (b *build) chart(t *kTree, d *doc, field, home string) {
 	b.leaves = append(b.leaves, Leaf{Place: d.place, Kind: LeafChart, Text: wordHelm(cmp.Or(d.text("name"), d.text("chartName")))})
-	b.files = slices.Concat(b.files, d.name(field, "valuesFile"), d.name(field, "values"), retitled(t.names(d, "additionalValuesFiles"), field))
+	b.files = slices.Concat(b.files, nameIn(d, field, "valuesFile"), nameIn(d, field, "values"), retitled(t.names(d, "additionalValuesFiles"), field))
 	name, version := cmp.Or(d.text("name"), d.text("chartName")), cmp.Or(d.text("version"), d.text("chartVersion"))
 	if name == "" {
 		return
@@ -197,13 +197,13 @@ func (t *kTree) keyed(d *doc, field string) []reference {
 			files[i].text = file
 		}
 	}
-	return retitled(slices.Concat(files, t.names(d, "envs"), d.name(field, "env")), field)
+	return retitled(slices.Concat(files, t.names(d, "envs"), nameIn(d, field, "env")), field)
 }
 
 // readPatch reads an entry of a list of patches.
-func (d *doc) readPatch(field string) buildPatch {
+func readPatch(d *doc, field string) buildPatch {
 	p := buildPatch{Patch: d.patch(d.node)}
-	if file := d.name(field, "path"); len(file) > 0 {
+	if file := nameIn(d, field, "path"); len(file) > 0 {
 		p.file = file[0]
 	}
 	return p
@@ -238,12 +238,12 @@ func (t *kTree) plugin(d *doc, field string) (files []reference, patch *buildPat
 		files = t.keyed(d, field)
 	case "ReplacementTransformer":
 		for _, s := range t.sections(d, "replacements") {
-			files = append(files, s.name(field, "path")...)
+			files = append(files, nameIn(s, field, "path")...)
 		}
 	case "PatchStrategicMergeTransformer":
 		files = retitled(t.names(d, "paths"), field)
 	case "PatchTransformer", "PatchJson6902Transformer":
-		p := d.readPatch(field)
+		p := readPatch(d, field)
 		patch = &p
 	case "HelmChartInflationGenerator":
 		return nil, nil, false
@@ -268,8 +268,8 @@ func (t *kTree) names(d *doc, field string) []reference {
 	return out
 }
 
-// name is a text that names a file; none if the field is not there.
-func (d *doc) name(field string, keys ...string) []reference {
+// nameIn is a text that names a file; none if the field is not there.
+func nameIn(d *doc, field string, keys ...string) []reference {
 	n := at(d.node, keys...)
 	if text := scalar(n); text != "" {
 		return []reference{{field, text, d.at(n)}}
@@ -294,6 +294,20 @@ func (t *kTree) sections(d *doc, field string) []*doc {
 		}
 	}
 	return out
+}
+
+// names is the files and directories that a kustomization.yaml makes objects of.
+func (b *build) names() []string {
+	var out []string
+	for _, n := range slices.Concat(b.resources, b.components) {
+		out = append(out, n.text)
+	}
+	return out
+}
+
+// changes reports whether a kustomization.yaml may change objects.
+func (b *build) changes() bool {
+	return len(b.merges)+len(b.patches)+len(b.later)+len(b.components)+len(b.configs)+len(b.metadata)+len(b.opaque) > 0
 }
 
 // Leaf is where the graph ends: something that an entry point needs and that stands in no file of the tree, or that is not followed.

@@ -240,7 +240,7 @@ func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
 	}
 	k.optional = d.text("spec", "ignoreMissingComponents") == "true"
 	k.Keeps = d.text("spec", "prune") == "false"
-	k.KubeConfig = d.kubeConfig()
+	k.KubeConfig = kubeConfig(d)
 	for _, n := range t.list(d, "spec", "dependsOn") {
 		k.DependsOn = append(k.DependsOn, ref(d, n))
 	}
@@ -271,7 +271,7 @@ func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
 }
 
 // kubeConfig is what names the cluster that an object is for; "": the one that it stands in.
-func (d *doc) kubeConfig() string {
+func kubeConfig(d *doc) string {
 	for _, kind := range []string{"secretRef", "configMapRef"} {
 		if name := d.text("spec", "kubeConfig", kind, "name"); name != "" {
 			return path.Join(kind, d.text("metadata", "namespace"), name, d.text("spec", "kubeConfig", kind, "key"))

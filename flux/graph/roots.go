@@ -14,7 +14,7 @@ import (
 func (t *Tree) bootstrapped(w *walk, all Objects) (out []Cluster, strangers []Leaf) {
 	at, here := map[string]int{}, map[string]bool{}
 	add := func(c Cluster) {
-		if t.meter.Err() != nil {
+		if t.Meter().Err() != nil {
 			return
 		}
 		key := c.identity()
@@ -246,9 +246,9 @@ func (t *Tree) patchedRoots(w *walk, all Objects) []Cluster {
 	}
 	namedBy := map[string][]string{} // directories with a kustomization.yaml, by what they name
 	for _, dir := range sortedKeys(t.builds) {
-		for _, n := range slices.Concat(t.builds[dir].resources, t.builds[dir].components) {
-			if base := n.text[strings.LastIndexByte(n.text, '/')+1:]; !isManifest(base) || bases[base] {
-				p := Clean(path.Join(dir, n.text))
+		for _, name := range t.builds[dir].names() {
+			if base := name[strings.LastIndexByte(name, '/')+1:]; !isManifest(base) || bases[base] {
+				p := Clean(path.Join(dir, name))
 				namedBy[p] = append(namedBy[p], dir)
 			}
 		}
@@ -282,9 +282,4 @@ func (w *walk) patchedDocs(dir string) []*doc {
 		return nil
 	}
 	return w.result(dir, nil).docs
-}
-
-// changes reports whether a kustomization.yaml may change objects.
-func (b *build) changes() bool {
-	return len(b.merges)+len(b.patches)+len(b.later)+len(b.components)+len(b.configs)+len(b.metadata)+len(b.opaque) > 0
 }

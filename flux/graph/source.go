@@ -516,7 +516,7 @@ func (w *walk) dependencies(dir string) []string {
 	var out []string
 	for _, name := range []string{"Chart.yaml", "Chart.lock", "requirements.yaml", "requirements.lock"} {
 		file := path.Join(dir, name)
-		if w.tree.watch.Look(file, false); !w.tree.files[file] || w.Spent(1, 0) {
+		if w.tree.Look(file, false); !w.tree.files[file] || w.Spent(1, 0) {
 			continue
 		}
 		named, known := w.charts[file]

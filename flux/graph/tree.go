@@ -63,7 +63,7 @@ func hidden(file string) bool {
 // Beyond is the bound beyond which files were not read or clusters not followed; "": none. Who must know of every reader has to ask, when all
 // clusters were found.
 func (t *Tree) Beyond() string {
-	if err := t.meter.Err(); err != nil {
+	if err := t.Meter().Err(); err != nil {
 		return err.Error()
 	}
 	return t.cut

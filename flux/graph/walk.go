@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -31,7 +30,7 @@ type patchKey struct {
 
 // deep reports whether too many things lead from one to the next.
 func (w *kWalk) deep(at Place, depth int) bool {
-	if w.tree.meter.Reach(meter.Depth, depth, at.File) == nil {
+	if w.tree.Meter().Reach(meter.Depth, depth, at.File) == nil {
 		return false
 	}
 	w.tree.stopped()
@@ -238,7 +237,7 @@ func (l *load) build(n reference, dir string, before []*doc, depth int) []*doc {
 	for _, r := range b.resources {
 		all = append(all, applicable(l.resource(dir, r, depth))...)
 	}
-	if t.meter.Err() != nil { // every level that is open would go through all that the ones below it made
+	if t.Meter().Err() != nil { // every level that is open would go through all that the ones below it made
 		return nil
 	}
 	all = l.once(all)
@@ -287,7 +286,7 @@ func (l *load) transform(docs []*doc, b *build, dir string) {
 
 // resource loads one entry of a list of resources: a file or a directory.
 func (l *load) resource(dir string, n reference, depth int) []*doc {
-	if l.walk.tree.meter.Err() != nil { // what is below may be any number of levels
+	if l.walk.tree.Meter().Err() != nil { // what is below may be any number of levels
 		return nil
 	}
 	t, p := l.walk.tree, l.find(dir, n)
@@ -500,18 +499,10 @@ func (l *load) parsePatch(p buildPatch) change {
 	if l.walk.At = p.File; err == nil && !l.walk.Spent(1+len(text)>>8, 0) {
 		c, err = parsePatch(text, p.Place, p.Target)
 	}
-	nodes := 0
-	for i, n := range c.weights {
-		nodes += n
-		if i == 0 || c.means[i] != c.means[i-1] {
-			nodes += c.means[i].weight
-		}
-	}
 	if err != nil {
-		c = change{place: p.Place, size: len(text), unread: p.Target.selector(), why: errors.New(strings.TrimPrefix(err.Error(), "yaml: "))}
-		nodes = c.unread.weight
+		c = unreadable(p.Patch, err)
 	}
-	if l.walk.tree.hold(p.File, nodes, len(text)) {
+	if l.walk.tree.hold(p.File, c.Weight(), len(text)) {
 		l.walk.tree.stopped()
 	}
 	return c
