@@ -257,11 +257,11 @@ func build(tree filesys.FileSystem, s spec) (out string, err error) {
 		}
 		err = errors.Join(err, tree.WriteFile(file, own))
 	}()
-	return kustomize(tree, dir)
+	return runKustomize(tree, dir)
 }
 
-// kustomize runs kustomize, which panics at a broken schema and keeps schemas from one run to the next.
-func kustomize(tree filesys.FileSystem, dir string) (out string, err error) {
+// runKustomize runs kustomize, which panics at a broken schema and keeps schemas from one run to the next.
+func runKustomize(tree filesys.FileSystem, dir string) (out string, err error) {
 	known := openapi.GetSchemaVersion()
 	defer func() {
 		p := recover()
