@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/flux/reach"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/meter"
@@ -18,7 +19,7 @@ import (
 type References struct {
 	Files    []string // all, sorted
 	Clusters []graph.Cluster
-	Problems []graph.Problem
+	Problems []manifest.Problem
 
 	dirs   map[string]bool // every directory that has files
 	policy *config.Policy  // nil: there is no file, and the others are nil, too
@@ -27,7 +28,7 @@ type References struct {
 }
 
 // NewReferences is a tree of these files with what was read of it, by a policy; nil: there is none.
-func NewReferences(policy *config.Policy, files []string, clusters []graph.Cluster, problems []graph.Problem) References {
+func NewReferences(policy *config.Policy, files []string, clusters []graph.Cluster, problems []manifest.Problem) References {
 	out := References{Files: slices.Sorted(slices.Values(files)), Clusters: clusters, Problems: problems, dirs: map[string]bool{".": true}, policy: policy}
 	for _, file := range files {
 		for dir := path.Dir(file); !out.dirs[dir]; dir = path.Dir(dir) {

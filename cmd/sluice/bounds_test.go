@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/kustomize"
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
 // boundedFile is rules by which one Flux Kustomization is windowed, and what nobody is known to read is ignored.
@@ -109,34 +111,34 @@ func TestBounds(t *testing.T) {
 		refused bool   // by every command; else check has an error
 		held    string // a file that waits for the window whoever reads it; "": none
 	}{
-		"entries of a list":            {files: map[string]string{list: "resources:\n" + many(graph.MaxList, "- cm.yaml\n") + "- more.yaml\n", "apps/rw/more.yaml": configMap("b")}, want: "resources has more than 2000 entries", held: list},
-		"entries of a list of objects": {files: map[string]string{"clusters/one/apps.yaml": entryOf("apps-rw", "./apps/rw", ", components: ["+many(graph.MaxList, "../c, ")+"../d]"), "apps/c/kustomization.yaml": "kind: Component\n", "apps/d/kustomization.yaml": "kind: Component\n"}, want: "spec.components has more than 2000 entries", held: "clusters/one/apps.yaml"},
-		"items of a List":              {files: map[string]string{"apps/rw/cm.yaml": "apiVersion: v1\nkind: List\nitems:\n" + many(graph.MaxList+1, "- {kind: A}\n")}, want: "items has more than 2000 entries", held: "apps/rw/cm.yaml"},
-		"a List in a List":             {files: map[string]string{"apps/rw/cm.yaml": strings.Repeat("{apiVersion: v1, kind: List, items: [", graph.MaxNested+2) + "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}" + strings.Repeat("]}", graph.MaxNested+2) + "\n"}, want: "items is nested more than 8 deep", held: "apps/rw/cm.yaml"},
-		"a kustomization.yaml":         {files: map[string]string{list: "resources: [cm.yaml]\n#" + strings.Repeat("x", graph.MaxDoc)}, want: "a document has more than 256 KiB", held: list},
-		"a kustomization.yaml below":   {files: map[string]string{list: "resources: [../base]\n", "apps/base/kustomization.yaml": "resources: [cm.yaml]\n#" + strings.Repeat("x", graph.MaxDoc), "apps/base/cm.yaml": configMap("b")}, want: "apps/base/kustomization.yaml:1: a document has more than 256 KiB", held: "apps/base/kustomization.yaml"},
-		"a component that is large":    {files: map[string]string{list: "components: [../base]\n", "apps/base/kustomization.yaml": "kind: Component\n#" + strings.Repeat("x", graph.MaxDoc)}, want: "apps/base/kustomization.yaml:1: a document has more than 256 KiB", held: "apps/base/kustomization.yaml"},
-		"a file":                       {files: map[string]string{"apps/rw/cm.yaml": fmt.Sprint("size ", graph.MaxFile+1)}, want: "it has more than 4096 KiB", held: "apps/rw/cm.yaml"},
-		"keys of a section":            {files: map[string]string{"apps/rw/cm.yaml": "kind: HelmRelease\nspec: {chartRef: {a: b}}\nmetadata:\n  labels:\n" + many(graph.MaxKeys+1, "    a#: b\n")}, want: "a section has more than 1000 keys", held: "apps/rw/cm.yaml"},
-		"operations of a patch":        {files: map[string]string{list: "resources: [cm.yaml]\npatches:\n- target: {kind: ConfigMap}\n  patch: |\n" + many(graph.MaxList+1, "    - {op: add, path: /data/a, value: b}\n")}, want: "the patch was not read: patch has more than 2000 entries"},
-		"a patch":                      {files: map[string]string{list: "resources: [cm.yaml]\npatches: [{path: p.txt, target: {kind: ConfigMap}}]\n", "apps/rw/p.txt": "- {op: test, path: /kind, value: ConfigMap}\n#" + strings.Repeat("x", graph.MaxDoc)}, want: "the patch was not read: a document has more than 256 KiB"},
+		"entries of a list":            {files: map[string]string{list: "resources:\n" + many(manifest.MaxList, "- cm.yaml\n") + "- more.yaml\n", "apps/rw/more.yaml": configMap("b")}, want: "resources has more than 2000 entries", held: list},
+		"entries of a list of objects": {files: map[string]string{"clusters/one/apps.yaml": entryOf("apps-rw", "./apps/rw", ", components: ["+many(manifest.MaxList, "../c, ")+"../d]"), "apps/c/kustomization.yaml": "kind: Component\n", "apps/d/kustomization.yaml": "kind: Component\n"}, want: "spec.components has more than 2000 entries", held: "clusters/one/apps.yaml"},
+		"items of a List":              {files: map[string]string{"apps/rw/cm.yaml": "apiVersion: v1\nkind: List\nitems:\n" + many(manifest.MaxList+1, "- {kind: A}\n")}, want: "items has more than 2000 entries", held: "apps/rw/cm.yaml"},
+		"a List in a List":             {files: map[string]string{"apps/rw/cm.yaml": strings.Repeat("{apiVersion: v1, kind: List, items: [", manifest.MaxNested+2) + "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}" + strings.Repeat("]}", manifest.MaxNested+2) + "\n"}, want: "items is nested more than 8 deep", held: "apps/rw/cm.yaml"},
+		"a kustomization.yaml":         {files: map[string]string{list: "resources: [cm.yaml]\n#" + strings.Repeat("x", manifest.MaxDoc)}, want: "a document has more than 256 KiB", held: list},
+		"a kustomization.yaml below":   {files: map[string]string{list: "resources: [../base]\n", "apps/base/kustomization.yaml": "resources: [cm.yaml]\n#" + strings.Repeat("x", manifest.MaxDoc), "apps/base/cm.yaml": configMap("b")}, want: "apps/base/kustomization.yaml:1: a document has more than 256 KiB", held: "apps/base/kustomization.yaml"},
+		"a component that is large":    {files: map[string]string{list: "components: [../base]\n", "apps/base/kustomization.yaml": "kind: Component\n#" + strings.Repeat("x", manifest.MaxDoc)}, want: "apps/base/kustomization.yaml:1: a document has more than 256 KiB", held: "apps/base/kustomization.yaml"},
+		"a file":                       {files: map[string]string{"apps/rw/cm.yaml": fmt.Sprint("size ", manifest.MaxFile+1)}, want: "it has more than 4096 KiB", held: "apps/rw/cm.yaml"},
+		"keys of a section":            {files: map[string]string{"apps/rw/cm.yaml": "kind: HelmRelease\nspec: {chartRef: {a: b}}\nmetadata:\n  labels:\n" + many(manifest.MaxKeys+1, "    a#: b\n")}, want: "a section has more than 1000 keys", held: "apps/rw/cm.yaml"},
+		"operations of a patch":        {files: map[string]string{list: "resources: [cm.yaml]\npatches:\n- target: {kind: ConfigMap}\n  patch: |\n" + many(manifest.MaxList+1, "    - {op: add, path: /data/a, value: b}\n")}, want: "the patch was not read: patch has more than 2000 entries"},
+		"a patch":                      {files: map[string]string{list: "resources: [cm.yaml]\npatches: [{path: p.txt, target: {kind: ConfigMap}}]\n", "apps/rw/p.txt": "- {op: test, path: /kind, value: ConfigMap}\n#" + strings.Repeat("x", manifest.MaxDoc)}, want: "the patch was not read: a document has more than 256 KiB"},
 		"objects of one name":          {files: map[string]string{"clusters/one/s.yaml": many(graph.MaxClusters+1, "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: rw, namespace: flux-system}\n"), "clusters/one/kustomization.yaml": "resources: [flux/gotk-sync.yaml, apps.yaml, s.yaml]\n"}, want: "more than 500 times"},
-		"copies of an artifact":        {files: map[string]string{"apps/rw/cm.yaml": "apiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: a, namespace: a}\nspec: {sources: [{alias: a, kind: GitRepository, name: b}], artifacts: [{name: c, copy: [" + many(graph.MaxList+1, "{from: '@a/#', to: '@artifact/'},") + "]}]}\n"}, want: "copy has more than 2000 entries"},
-		"variables that are too many":  {files: map[string]string{"clusters/one/apps.yaml": entryOf("apps-rw", "./apps/${where}", ", postBuild: {substitute: {"+many(graph.MaxKeys+1, "a#: b, ")+"where: rw}}")}, want: "a section has more than 1000 keys", held: "clusters/one/apps.yaml"},
+		"copies of an artifact":        {files: map[string]string{"apps/rw/cm.yaml": "apiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: a, namespace: a}\nspec: {sources: [{alias: a, kind: GitRepository, name: b}], artifacts: [{name: c, copy: [" + many(manifest.MaxList+1, "{from: '@a/#', to: '@artifact/'},") + "]}]}\n"}, want: "copy has more than 2000 entries"},
+		"variables that are too many":  {files: map[string]string{"clusters/one/apps.yaml": entryOf("apps-rw", "./apps/${where}", ", postBuild: {substitute: {"+many(manifest.MaxKeys+1, "a#: b, ")+"where: rw}}")}, want: "a section has more than 1000 keys", held: "clusters/one/apps.yaml"},
 		"a large ConfigMap of variables": {files: map[string]string{
 			"clusters/one/kustomization.yaml": "resources: [flux/gotk-sync.yaml, ks.yaml]\n", "clusters/one/ks.yaml": entryOf("ks", "./ks", ", postBuild: {substituteFrom: [{kind: ConfigMap, name: v}]}"),
-			"ks/apps.yaml": entryOf("apps-rw", "./apps/${where}", ""), "ks/v.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: v, namespace: flux-system}\ndata:\n  where: rw\n" + many(graph.MaxConfig/8, "  a#: bbbb\n"),
+			"ks/apps.yaml": entryOf("apps-rw", "./apps/${where}", ""), "ks/v.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: v, namespace: flux-system}\ndata:\n  where: rw\n" + many(manifest.MaxConfig/8, "  a#: bbbb\n"),
 		}, want: "flux-system/apps-rw of one is windowed and reads no file: the value of where is not known"},
 		"objects that lead to a source": {files: map[string]string{
 			"clusters/one/apps.yaml": strings.Replace(entryOf("apps-rw", "./apps/rw", ""), "name: flux-system}}", "name: s0}}", 1) + many(graph.MaxUses+2,
 				"---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: s#, namespace: flux-system}\nspec: {url: https://github.com/acme/fleet, ref: {branch: main}, include: [{repository: {name: s##}}]}\n"),
 		}, want: "sources are put together"},
-		"problems":                     {files: with(trees(graph.MaxProblems+1, "aaa/#.yaml", "kind: List\n@"), map[string]string{"apps/rw/cm.yaml": "kind: List\n@"}), want: "apps/rw/cm.yaml:1: not valid YAML", held: "apps/rw/cm.yaml"},
-		"problems that somebody reads": {files: with(trees(graph.MaxProblems+1, "apps/rw/#.yaml", "kind: List\n@"), map[string]string{list: "resources:\n" + many(graph.MaxProblems+1, "- #.yaml\n")}), want: "not valid YAML", held: "apps/rw/200.yaml"},
+		"problems":                     {files: with(trees(manifest.MaxProblems+1, "aaa/#.yaml", "kind: List\n@"), map[string]string{"apps/rw/cm.yaml": "kind: List\n@"}), want: "apps/rw/cm.yaml:1: not valid YAML", held: "apps/rw/cm.yaml"},
+		"problems that somebody reads": {files: with(trees(manifest.MaxProblems+1, "apps/rw/#.yaml", "kind: List\n@"), map[string]string{list: "resources:\n" + many(manifest.MaxProblems+1, "- #.yaml\n")}), want: "not valid YAML", held: "apps/rw/200.yaml"},
 
 		"clusters":                         {files: trees(graph.MaxClusters, "fleet/#/gotk-sync.yaml", fmt.Sprintf(boundedSync, "./fleet/#")), want: "more than 500 clusters", refused: true},
-		"lists of resources that lead on":  {files: with(trees(graph.MaxDepth+2, "deep/#/kustomization.yaml", "resources: [../##]\n"), map[string]string{list: "resources: [../../deep/0]\n"}), want: "more than 50 levels deep", refused: true},
-		"Flux Kustomizations that lead on": {files: with(trees(graph.MaxDepth+2, "deep/#/ks.yaml", entryOf("ks-#", "./deep/##", "")), map[string]string{"clusters/one/apps.yaml": entryOf("ks", "./deep/0", "")}), want: "more than 50 levels deep", refused: true},
+		"lists of resources that lead on":  {files: with(trees(kustomize.MaxDepth+2, "deep/#/kustomization.yaml", "resources: [../##]\n"), map[string]string{list: "resources: [../../deep/0]\n"}), want: "more than 50 levels deep", refused: true},
+		"Flux Kustomizations that lead on": {files: with(trees(kustomize.MaxDepth+2, "deep/#/ks.yaml", entryOf("ks-#", "./deep/##", "")), map[string]string{"clusters/one/apps.yaml": entryOf("ks", "./deep/0", "")}), want: "more than 50 levels deep", refused: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := bounded(t, c.files)

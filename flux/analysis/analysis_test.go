@@ -13,6 +13,7 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/build"
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/kustomize"
 	"github.com/sluicegate/sluice/internal/fluxtrees"
 	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/plan"
@@ -28,7 +29,7 @@ func TestURL(t *testing.T) {
 		t.Fatal(err)
 	}
 	var changed []string
-	for i := range graph.MaxChanged + 1 {
+	for i := range kustomize.MaxChanged + 1 {
 		changed = append(changed, fmt.Sprint(i))
 	}
 	for _, paths := range [][]string{changed[:1], changed} {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
 // Entry is an entry point to build, as Flux would: the directory (all YAML below it if it has no kustomization.yaml, sub-directories that have one as
@@ -22,10 +23,10 @@ import (
 type Entry struct {
 	Path                                    string // a directory of the tree
 	Components                              []string
-	Patches                                 []graph.Patch
+	Patches                                 []manifest.Patch
 	TargetNamespace, NamePrefix, NameSuffix string
 	// Variables are filled into names, namespaces, and a Flux Kustomization's path and source after the build.
-	Variables graph.Variables
+	Variables manifest.Variables
 	Ignore    string // spec.ignore of its GitRepository
 	// Whole asks for the manifests of the objects that package graph reads, as kustomize makes them, in the place of the objects.
 	Whole bool
@@ -68,7 +69,7 @@ const (
 	// maxFiles is how many files are sent.
 	maxFiles = 50_000
 	// maxFile is the size of one file, in bytes.
-	maxFile = graph.MaxFile
+	maxFile = manifest.MaxFile
 	// maxBytes is that of all files.
 	maxBytes = 64 << 20
 	// maxRead is how many bytes one entry reads, a file counted as often as it is read.
@@ -105,7 +106,7 @@ func NewWhole(dir string, adds *graph.Kustomization) Entry {
 	e := Entry{}
 	if adds != nil {
 		e = entryOf(adds)
-		e.Variables = graph.Variables{} // package graph fills them in
+		e.Variables = manifest.Variables{} // package graph fills them in
 	}
 	e.Path, e.Whole = dir, true
 	return e

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/internal/fluxtrees"
 )
 
@@ -141,12 +142,12 @@ func TestBuild(t *testing.T) {
 				"-- more/b.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: b"),
 			Entry{
 				Components: []string{"../more"}, TargetNamespace: "shop", NamePrefix: "x-", NameSuffix: "-y",
-				Patches: []graph.Patch{{Target: graph.Target{Kind: "ConfigMap", Name: "b"}, Text: `[{"op": "replace", "path": "/kind", "value": "Other"}]`}},
+				Patches: []manifest.Patch{{Target: manifest.Target{Kind: "ConfigMap", Name: "b"}, Text: `[{"op": "replace", "path": "/kind", "value": "Other"}]`}},
 			},
 			"ConfigMap shop/x-a-y < app/a.yaml\nOther shop/x-b-y < more/b.yaml\n",
 		},
 		"a merge without a target": {
-			plainFile, Entry{Patches: []graph.Patch{{Text: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n$patch: delete\n"}}}, "",
+			plainFile, Entry{Patches: []manifest.Patch{{Text: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n$patch: delete\n"}}}, "",
 		},
 		"no kustomization.yaml: all YAML, and directories that have one as units": {
 			"-- app/z.yml --\n" + configMap + "-- app/deep/down/b.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: b") +
@@ -172,12 +173,12 @@ func TestBuild(t *testing.T) {
 		},
 		"variables": {
 			"-- app/${n}.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: \"a-${n:=none}\", namespace: \"${n}\"") + fluxFile,
-			Entry{Variables: graph.Variables{Values: map[string]string{"n": "one", "cluster": "eu"}}},
+			Entry{Variables: manifest.Variables{Values: map[string]string{"n": "one", "cluster": "eu"}}},
 			"ConfigMap one/a-one < app/${n}.yaml\nKustomization flux-system/apps < app/flux.yaml > apps of GitRepository/flux-system/fleet\n",
 		},
 		"variables that an object refuses": {
 			"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: \"a-${n}\", labels: {kustomize.toolkit.fluxcd.io/substitute: disabled}"),
-			Entry{Variables: graph.Variables{Values: map[string]string{"n": "one"}}}, "ConfigMap /a-${n} < app/a.yaml\n",
+			Entry{Variables: manifest.Variables{Values: map[string]string{"n": "one"}}}, "ConfigMap /a-${n} < app/a.yaml\n",
 		},
 		"a list is its objects": {
 			"-- app/a.yaml --\napiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Secret, metadata: {name: a}}, {apiVersion: v1, kind: Secret, metadata: {name: b}}]\n",
@@ -252,7 +253,7 @@ func TestKept(t *testing.T) {
 
 // TestNewEntry: the root has what its own Kustomization adds, and every Flux Kustomization that reads this repository what it adds itself.
 func TestNewEntry(t *testing.T) {
-	patch := []graph.Patch{{Text: "x"}}
+	patch := []manifest.Patch{{Text: "x"}}
 	k := func(name, path string, here bool) *graph.Kustomization {
 		return &graph.Kustomization{Object: graph.Object{Namespace: "ns", Name: name}, Path: path, Here: here}
 	}

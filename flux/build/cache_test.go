@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/internal/fluxtrees"
 )
 
@@ -225,11 +226,11 @@ func caches(t *testing.T, open func() *Cache) {
 	tree := archive("-- a/kustomization.yaml --\nresources: [../base]\n-- b/kustomization.yaml --\nresources: [a.yaml]\n-- b/a.yaml --\n" +
 		configMap + "-- base/kustomization.yaml --\nresources: [a.yaml]\n-- base/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: '${n}'") +
 		"-- broken/kustomization.yaml --\nresources: [none.yaml]\n")
-	patch := func(file string) []graph.Patch {
-		return []graph.Patch{{Place: graph.Place{File: file}, Target: graph.Target{Kind: "ConfigMap"}, Text: `[{"op": "add", "path": "/data/l", "value": "m"}]`}}
+	patch := func(file string) []manifest.Patch {
+		return []manifest.Patch{{Place: manifest.Place{File: file}, Target: manifest.Target{Kind: "ConfigMap"}, Text: `[{"op": "add", "path": "/data/l", "value": "m"}]`}}
 	}
 	entries := []Entry{
-		{Path: "a", Variables: graph.Variables{Values: map[string]string{"n": "one"}}}, {Path: "a", Variables: graph.Variables{Values: map[string]string{"n": "two"}}},
+		{Path: "a", Variables: manifest.Variables{Values: map[string]string{"n": "one"}}}, {Path: "a", Variables: manifest.Variables{Values: map[string]string{"n": "two"}}},
 		{Path: "b"}, {Path: "broken"}, {Path: "a", TargetNamespace: "x", Patches: patch("f")},
 		{Path: "a", TargetNamespace: "x", Patches: patch("g")},
 	}
@@ -457,7 +458,7 @@ func TestCacheBelievesNobody(t *testing.T) {
 func TestKey(t *testing.T) {
 	seen := map[sum]string{}
 	for _, e := range []Entry{
-		{}, {Path: "a"}, {Components: []string{"a"}}, {Components: []string{"a", "b"}}, {Patches: []graph.Patch{{Text: "a"}}}, {Patches: []graph.Patch{{Target: graph.Target{Kind: "a"}}}},
+		{}, {Path: "a"}, {Components: []string{"a"}}, {Components: []string{"a", "b"}}, {Patches: []manifest.Patch{{Text: "a"}}}, {Patches: []manifest.Patch{{Target: manifest.Target{Kind: "a"}}}},
 		{TargetNamespace: "a"}, {NamePrefix: "a"}, {NameSuffix: "a"}, {Ignore: "a"},
 	} {
 		for _, program := range []sum{{}, {1}} {

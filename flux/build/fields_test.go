@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
 // eachText sets one text after the other of a kustomization.yaml, each alone.
@@ -77,7 +78,7 @@ func TestFields(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := g.Clusters([]graph.Root{{Name: "k", Path: "k", URL: "https://example.org/acme/fleet"}})
-		reads := len(c) == 1 && slices.ContainsFunc(g.Problems, func(p graph.Problem) bool { return strings.Contains(p.Text, `names "none"`) })
+		reads := len(c) == 1 && slices.ContainsFunc(g.Problems, func(p manifest.Problem) bool { return strings.Contains(p.Text, `names "none"`) })
 		looks := func(l *lookup) bool {
 			return slices.ContainsFunc(l.questions(), func(q question) bool { return strings.Contains(string(q), "k/none") })
 		}

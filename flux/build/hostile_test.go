@@ -16,7 +16,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/meter"
 )
@@ -80,7 +80,7 @@ func TestHostile(t *testing.T) {
 		"aliases in an object":             {files: resourceA + configMap + bomb(), want: "app/kustomization.yaml:1: app/a.yaml: " + wordAlias},
 		"aliases in a kustomization.yaml":  {files: "-- app/kustomization.yaml --\n" + bomb(), want: "app/kustomization.yaml: " + wordAlias},
 		"aliases in a kustomization below": {files: "-- app/kustomization.yaml --\nresources: [../b]\n-- b/kustomization.yaml --\n" + bomb(), want: "b/kustomization.yaml: " + wordAlias},
-		"aliases in a patch":               {files: plainFile, entry: Entry{Patches: []graph.Patch{{Text: configMap + bomb()}}}, want: "app/kustomization.yaml: " + wordAlias},
+		"aliases in a patch":               {files: plainFile, entry: Entry{Patches: []manifest.Patch{{Text: configMap + bomb()}}}, want: "app/kustomization.yaml: " + wordAlias},
 		"an alias of itself":               {files: resourceA + configMap + "x: &x {y: *x}\n", want: "app/kustomization.yaml:1: app/a.yaml: " + wordAlias},
 		"nested brackets":                  {files: resourceA + configMap + "x: " + strings.Repeat("[", 1_000_000) + "\n", want: "exceeded max depth"},
 		"nested braces":                    {files: resourceA + configMap + "x: " + strings.Repeat("{a: ", 9_000) + strings.Repeat("}", 9_000) + "\n", want: "app/a.yaml: " + wordNested},

@@ -4,18 +4,18 @@ import (
 	"path"
 	"slices"
 
-	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/kustomize"
 )
 
 // ignored is what the source of an entry leaves out of its directory and those above, and of some below.
-func (l *lookup) ignored(e Entry, below []string) graph.Ignores {
+func (l *lookup) ignored(e Entry, below []string) kustomize.Ignores {
 	dirs := []string{clean(e.Path)}
 	for dirs[0] != "." {
 		dirs = slices.Insert(dirs, 0, path.Dir(dirs[0]))
 	}
-	out := graph.NewIgnores()
+	out := kustomize.NewIgnores()
 	for _, dir := range append(dirs, below...) {
-		text, _ := l.text(path.Join(dir, graph.SourceIgnore))
+		text, _ := l.text(path.Join(dir, kustomize.SourceIgnore))
 		out = out.Add(string(text), dir)
 	}
 	return out.Add(e.Ignore, ".")
@@ -25,7 +25,7 @@ func (l *lookup) ignored(e Entry, below []string) graph.Ignores {
 func (l *lookup) below(dir string, depth int) []string {
 	var out []string
 	for _, name := range l.list(dir) {
-		if l.directory(name) && depth < graph.MaxDepth {
+		if l.directory(name) && depth < kustomize.MaxDepth {
 			out = append(append(out, name), l.below(name, depth+1)...)
 		}
 	}

@@ -18,7 +18,8 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/resid"
 	"sigs.k8s.io/yaml"
 
-	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/kustomize"
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
 // builder builds entries of one tree.
@@ -151,7 +152,7 @@ func (u *undertaking) run(dir string, e Entry) (resmap.ResMap, error) {
 func manifests(built resmap.ResMap) ([]byte, error) {
 	var out []byte
 	for _, r := range built.Resources() {
-		if !graph.IsRead(r.GetKind()) {
+		if !manifest.IsRead(r.GetKind()) {
 			continue
 		}
 		text, err := r.AsYAML()
@@ -194,8 +195,8 @@ func (u *undertaking) top(dir string, e Entry) (string, *types.Kustomization, er
 	return file, k, nil
 }
 
-func selector(t graph.Target) *types.Selector {
-	if t == (graph.Target{}) {
+func selector(t manifest.Target) *types.Selector {
+	if t == (manifest.Target{}) {
 		return nil
 	}
 	return &types.Selector{
@@ -216,7 +217,7 @@ func (l *lookup) kustomization(dir string) string {
 }
 
 // generated is the resources of a directory that has no kustomization.yaml, relative to a base, without what is left out.
-func (l *lookup) generated(dir, base string, left graph.Ignores) []string {
+func (l *lookup) generated(dir, base string, left kustomize.Ignores) []string {
 	var out []string
 	for _, name := range l.list(dir) {
 		ext, list := path.Ext(name), l.kustomization(name)
@@ -292,9 +293,9 @@ func (o *Object) flux(text []byte) {
 }
 
 // filled is the object with variables filled in. That costs little, so that entries that differ in their variables alone share a build.
-func (o made) filled(vars graph.Variables) Object {
+func (o made) filled(vars manifest.Variables) Object {
 	if o.Literal {
-		vars = graph.Variables{}
+		vars = manifest.Variables{}
 	}
 	out := o.Object
 	out.Namespace, out.Name, out.Source = vars.Expand(o.Namespace), vars.Expand(o.Name), vars.Expand(o.Source)

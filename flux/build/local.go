@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/yaml"
 
-	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/kustomize"
 )
 
 // local builds what of an entry stands in the tree. It is not all that the entry makes, and where a patch is for an object from elsewhere nothing is built.
@@ -21,7 +21,7 @@ func (b *builder) local(l *lookup, e Entry) (out []made) {
 	if b.left == nil {
 		b.left = newBuilder(b.tree.local(), b.limits)
 	}
-	e.Components = slices.DeleteFunc(slices.Clone(e.Components), graph.Remote)
+	e.Components = slices.DeleteFunc(slices.Clone(e.Components), kustomize.Remote)
 	// Of a file without what it lists from elsewhere nothing else is known than of the file: the questions are the same.
 	without := &lookup{b.left.tree, l.asked}
 	u := undertaking{without, b.limits, newWalk(without, b.limits, b.left.texts)}
@@ -34,7 +34,7 @@ func (f *files) local() *files {
 	out := *f
 	out.text = maps.Clone(f.text)
 	for name, text := range f.text {
-		if graph.IsBuild(name) {
+		if kustomize.IsBuild(name) {
 			out.text[name] = withoutRemote(text)
 		}
 	}
@@ -53,7 +53,7 @@ func withoutRemote(text []byte) []byte {
 	removed := false
 	for _, list := range []*[]string{&k.Resources, &k.Bases, &k.Components} { //nolint:staticcheck // deprecated fields are read all the same
 		all := len(*list)
-		*list = slices.DeleteFunc(*list, graph.Remote)
+		*list = slices.DeleteFunc(*list, kustomize.Remote)
 		removed = removed || len(*list) < all
 	}
 	if !removed {

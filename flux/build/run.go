@@ -15,7 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/kustomize"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/meter"
 )
 
@@ -132,7 +133,7 @@ func (r *run) load() error {
 
 // add reads a file, or notes that it is in the tree and was not read.
 func (r *run) add(tree fs.FS, name string) {
-	text, err := graph.ReadFile(tree, name, min(maxFile, maxBytes-r.bytes))
+	text, err := kustomize.ReadFile(tree, name, min(maxFile, maxBytes-r.bytes))
 	size := int64(len(text))
 	if err != nil {
 		text, size = nil, -1
@@ -149,10 +150,10 @@ func (r *run) plan() error {
 	program := r.open()
 	known := map[sum]*task{}
 	for _, e := range r.Entries {
-		e.Variables = graph.Variables{} // they are filled in afterwards
+		e.Variables = manifest.Variables{} // they are filled in afterwards
 		e.Patches = slices.Clone(e.Patches)
 		for i := range e.Patches {
-			e.Patches[i].Place = graph.Place{}
+			e.Patches[i].Place = manifest.Place{}
 		}
 		text, err := json.Marshal(e)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
-	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
 // files is the tree in memory. Nobody writes to it.
@@ -47,7 +47,7 @@ func (f *files) sort() {
 }
 
 // clean is a path below the root, however the system writes it.
-func clean(name string) string { return graph.Clean(filepath.ToSlash(name)) }
+func clean(name string) string { return manifest.Clean(filepath.ToSlash(name)) }
 
 // view is the tree as kustomize sees it: read-only, with one file laid over it.
 type view struct {

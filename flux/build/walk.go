@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/kio"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
-	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/kustomize"
 )
 
 // walk follows what entries refer to, and refuses what kustomize must not see. Of a directory that many lead to, what it costs is found once,
@@ -195,7 +195,7 @@ func (v *visit) local(ref string) (name string, ok bool) {
 	switch {
 	case v.err != nil:
 		return "", false
-	case graph.Remote(ref):
+	case kustomize.Remote(ref):
 		v.refuse(ref, &remoteError{ref})
 		return "", false
 	case path.IsAbs(ref):
@@ -227,7 +227,7 @@ func (v *visit) component(ref string) {
 // below looks at a directory.
 func (v *visit) below(ref, dir string) {
 	switch {
-	case len(v.above) > graph.MaxDepth:
+	case len(v.above) > kustomize.MaxDepth:
 		v.refuse(ref, errors.New(wordDeep))
 		return
 	case slices.Contains(v.above, dir):
@@ -321,7 +321,7 @@ func (v *visit) plugin(ref string) {
 
 // paths refuses what a plugin's configuration would read from elsewhere.
 func (v *visit) paths(n *yaml.Node, named bool) {
-	if _, after, _ := strings.Cut(n.Value, "="); named && n.Kind == yaml.ScalarNode && (graph.Remote(n.Value) || graph.Remote(after)) {
+	if _, after, _ := strings.Cut(n.Value, "="); named && n.Kind == yaml.ScalarNode && (kustomize.Remote(n.Value) || kustomize.Remote(after)) {
 		v.refuse(n.Value, &remoteError{n.Value})
 	}
 	for i, child := range n.Content {

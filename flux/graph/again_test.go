@@ -14,6 +14,8 @@ import (
 	"testing/fstest"
 
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/kustomize"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/internal/fluxtrees"
 	"github.com/sluicegate/sluice/internal/race"
 )
@@ -23,12 +25,12 @@ type everything struct {
 	Objects    []any
 	Clusters   []any
 	Files      []string
-	Edges      []graph.Edge
+	Edges      []kustomize.Edge
 	Contents   []string
 	Digests    []string
 	Influences []string
-	Leaves     []graph.Leaf
-	Problems   []graph.Problem
+	Leaves     []kustomize.Leaf
+	Problems   []manifest.Problem
 }
 
 // exported is all that a tree shows. What points from objects to the tree is left out: two trees are two.
@@ -145,7 +147,7 @@ func TestAgain(t *testing.T) {
 			next := maps.Clone(tree)
 			changed := edit(r, next, texts, names)
 			var err error
-			if g, err = old.Again(next, slices.Concat(changed, unchanged(step%2*graph.MaxChanged))); err != nil {
+			if g, err = old.Again(next, slices.Concat(changed, unchanged(step%2*kustomize.MaxChanged))); err != nil {
 				t.Fatal(err)
 			}
 			fresh := read(t, next)

@@ -8,6 +8,8 @@ import (
 	"testing/fstest"
 
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/kustomize"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/meter"
 )
 
@@ -37,15 +39,15 @@ func TestBeyond(t *testing.T) {
 		"files and directories":        {texts: each(20, "k/#.txt", "x"), limits: meter.Limits{meter.Files: 10}, want: "more than 10 files"},
 		"bytes of names":               {texts: each(20, "k/#.txt", "x"), limits: meter.Limits{meter.Bytes: 20}, want: "KiB of text"},
 		"YAML files":                   {texts: each(30, "k/#.yaml", "a: b\n"), limits: meter.Limits{meter.Steps: 20}, want: "more than 20 steps"},
-		"bytes of YAML":                {texts: each(3, "k/#.yaml", strings.Repeat(" ", graph.MaxFile)), limits: meter.Limits{meter.Steps: 10_000}, want: "more than 10,000 steps"},
+		"bytes of YAML":                {texts: each(3, "k/#.yaml", strings.Repeat(" ", manifest.MaxFile)), limits: meter.Limits{meter.Steps: 10_000}, want: "more than 10,000 steps"},
 		"documents that are parsed":    {texts: each(20, "k/#.yaml", release), limits: meter.Limits{meter.Steps: 10_000}, want: "more than 10,000 steps"},
 		"documents that are kept":      {texts: each(20, "k/#.yaml", job+"x: "+strings.Repeat("y", 200_000)+"\n"), limits: meter.Limits{meter.Bytes: 1 << 20}, want: "k/13.yaml: more than 1 MiB of text"},
-		"objects":                      {texts: each(60, "k/#.yaml", "kind: List\nitems: ["+strings.Repeat("{kind: A}, ", graph.MaxList)+"]\n"), limits: meter.Limits{meter.Nodes: 10_000}, want: "more than 10,000 nodes"},
+		"objects":                      {texts: each(60, "k/#.yaml", "kind: List\nitems: ["+strings.Repeat("{kind: A}, ", manifest.MaxList)+"]\n"), limits: meter.Limits{meter.Nodes: 10_000}, want: "more than 10,000 nodes"},
 		"objects that are loaded":      {texts: map[string]string{"k/kustomization.yaml": list(20, "a.yaml"), "k/a.yaml": job}, limits: meter.Limits{meter.Steps: 20}, want: "more than 20 steps"},
 		"bytes that patches copy":      {texts: patched(job+"x: ["+strings.Repeat("y, ", 10_000)+"]\n", job, 200), limits: meter.Limits{meter.Nodes: 100_000}, want: "k/p.txt: more than 100,000 nodes"},
-		"bytes of patches":             {texts: patched(job, "@"+strings.Repeat("x", graph.MaxDoc-1), 200), limits: meter.Limits{meter.Bytes: 1 << 20}, want: "MiB of text"},
-		"lists that lead on":           {texts: each(graph.MaxDepth+3, "k/#/kustomization.yaml", "resources: [../##]\n"), want: "more than 50 levels deep"},
-		"Flux Kustomizations, further": {texts: each(graph.MaxDepth+3, "k/#/ks.yaml", fmt.Sprintf(entry, "ks-#", "k/##")), want: "more than 50 levels deep"},
+		"bytes of patches":             {texts: patched(job, "@"+strings.Repeat("x", manifest.MaxDoc-1), 200), limits: meter.Limits{meter.Bytes: 1 << 20}, want: "MiB of text"},
+		"lists that lead on":           {texts: each(kustomize.MaxDepth+3, "k/#/kustomization.yaml", "resources: [../##]\n"), want: "more than 50 levels deep"},
+		"Flux Kustomizations, further": {texts: each(kustomize.MaxDepth+3, "k/#/ks.yaml", fmt.Sprintf(entry, "ks-#", "k/##")), want: "more than 50 levels deep"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tree := files(c.texts)
@@ -75,7 +77,7 @@ func TestBeyond(t *testing.T) {
 // TestManyProblems: the last of the problems and leaves that are kept stands for those that are not, and says whether more may hide there.
 func TestManyProblems(t *testing.T) {
 	missing := "resources:\n- ../b\n"
-	for i := range graph.MaxProblems + 1 {
+	for i := range manifest.MaxProblems + 1 {
 		missing += fmt.Sprintf("- missing-%d.yaml\n- https://example.com/%d\n", i, i)
 	}
 	for name, c := range map[string]struct {
@@ -90,10 +92,10 @@ func TestManyProblems(t *testing.T) {
 			"k/kustomization.yaml": missing + c.last, "k/broken.yaml": "kind: List\n@", "b/kustomization.yaml": "", "c/kustomization.yaml": "",
 		}))
 		found := g.Clusters([]graph.Root{{Name: "k", Path: "k", URL: "https://example.org/acme/fleet"}})[0]
-		if n := len(found.Problems); n != graph.MaxProblems || found.Problems[n-1].Refused != c.refused || found.Problems[n-1].Text != "more than 199 problems: the rest is not listed" {
+		if n := len(found.Problems); n != manifest.MaxProblems || found.Problems[n-1].Refused != c.refused || found.Problems[n-1].Text != "more than 199 problems: the rest is not listed" {
 			t.Errorf("%s: %d problems, at last %+v", name, n, found.Problems[n-1])
 		}
-		if n := len(found.Leaves); n != graph.MaxLeaves {
+		if n := len(found.Leaves); n != kustomize.MaxLeaves {
 			t.Errorf("%s: %d leaves", name, n)
 		}
 		last := found.Leaves[len(found.Leaves)-1]
@@ -111,7 +113,7 @@ func TestManyProblems(t *testing.T) {
 // TestManyNames: of however many variables an object has, each is known to change it.
 func TestManyNames(t *testing.T) {
 	names := ""
-	for i := range graph.MaxList + 10 {
+	for i := range manifest.MaxList + 10 {
 		names += fmt.Sprintf("${v%d}", i)
 	}
 	g := read(t, files(map[string]string{

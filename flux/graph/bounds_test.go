@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/meter"
 )
@@ -20,7 +21,7 @@ func TestFans(t *testing.T) {
 	for i := range 5 {
 		wide["k/kustomization.yaml"] += fmt.Sprintf("%s- ../list/%d\n", map[bool]string{true: "resources:\n"}[i == 0], i)
 		list := "resources:\n"
-		for j := range race.Or(graph.MaxList/10, graph.MaxList) {
+		for j := range race.Or(manifest.MaxList/10, manifest.MaxList) {
 			list += fmt.Sprintf("- ../../unit/%d-%d\n", i, j)
 			wide[fmt.Sprintf("unit/%d-%d/kustomization.yaml", i, j)] = "resources: [../../base]\n"
 		}
@@ -55,7 +56,7 @@ func TestFans(t *testing.T) {
 		if c.jobs >= 0 && len(k.CronJobs) != c.jobs {
 			t.Errorf("%s: %d jobs", name, len(k.CronJobs))
 		}
-		found := slices.ContainsFunc(g.Problems, func(p graph.Problem) bool { return strings.Contains(p.Text, c.problem) })
+		found := slices.ContainsFunc(g.Problems, func(p manifest.Problem) bool { return strings.Contains(p.Text, c.problem) })
 		if found != (c.problem != "") {
 			t.Errorf("%s: %v", name, g.Problems[:min(len(g.Problems), 5)])
 		}
@@ -131,13 +132,13 @@ func TestLinks(t *testing.T) {
 // TestLongLists: of lists of generators that are longer than any, the rest is a problem.
 func TestLongLists(t *testing.T) {
 	var generators strings.Builder
-	for i := range graph.MaxList + 1 {
+	for i := range manifest.MaxList + 1 {
 		fmt.Fprintf(&generators, "- {name: a%d, files: [a.txt]}\n", i)
 	}
 	for field, text := range map[string]string{
 		"configMapGenerator": "configMapGenerator:\n" + generators.String(),
-		"files":              "secretGenerator:\n- name: a\n  files:\n" + strings.Repeat("  - a.txt\n", graph.MaxList+1),
-		"transformers":       "transformers:\n" + strings.Repeat("- a.txt\n", graph.MaxList+1),
+		"files":              "secretGenerator:\n- name: a\n  files:\n" + strings.Repeat("  - a.txt\n", manifest.MaxList+1),
+		"transformers":       "transformers:\n" + strings.Repeat("- a.txt\n", manifest.MaxList+1),
 	} {
 		g := read(t, files(map[string]string{"k/kustomization.yaml": text, "k/a.txt": ""}))
 		c := g.Clusters([]graph.Root{{Name: "k", Path: "k"}})[0]
@@ -167,7 +168,7 @@ func FuzzKustomization(f *testing.F) {
 			t.Fatal(err)
 		}
 		compare(t, "again", exported(g, roots), exported(read(t, after), roots))
-		if len(g.Problems) > graph.MaxProblems {
+		if len(g.Problems) > manifest.MaxProblems {
 			t.Errorf("%d problems", len(g.Problems))
 		}
 	})

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluicegate/sluice/flux/kustomize"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/meter"
 )
 
@@ -27,41 +29,41 @@ type Cluster struct {
 	Found string // how it was found, for people
 	// Guessed: nothing in the tree says that Flux is pointed at the root, its place does. What is applied from there is not known.
 	Guessed bool
-	Place   Place // of what it was found by; none for a directory, and for a root that was named
+	Place   manifest.Place // of what it was found by; none for a directory, and for a root that was named
 	// Doubtful: what it was found by may be an example or a stranger's. It stands outside of what the root reads, and its URL is not what this
 	// repository is known to have.
 	Doubtful bool
-	Rival    Place // says otherwise what Flux reads there, and is as credible as Place; none: nothing does
+	Rival    manifest.Place // says otherwise what Flux reads there, and is as credible as Place; none: nothing does
 	// Objects is what Flux would apply there, in the order in which it comes to it: patched, with what variables stand for, as far as this package follows.
 	// The Kustomizations' paths are those of this cluster, and what is applied by one names it as its Entry.
 	Objects
 
 	// Leaves is where the graph ends, each cause once, by place.
-	Leaves []Leaf
+	Leaves []kustomize.Leaf
 
 	// Problems is what is wrong with what the entry points of the cluster read, and on the way to it; at most MaxProblems.
-	Problems []Problem
+	Problems []manifest.Problem
 
-	edges    map[string]Edge
-	added    bool            // to these: until then they are those of a result
-	looked   map[string]bool // as that of a result
-	fetched  []Problem       // URLs that kustomize fetches: problems, where they are of this repository
-	readings []reading       // of other branches than those of what reads them
-	unsure   []Problem       // what is not known of what the root applies
+	edges    map[string]kustomize.Edge
+	added    bool               // to these: until then they are those of a result
+	looked   map[string]bool    // as that of a result
+	fetched  []manifest.Problem // URLs that kustomize fetches: problems, where they are of this repository
+	readings []reading          // of other branches than those of what reads them
+	unsure   []manifest.Problem // what is not known of what the root applies
 	tree     *Tree
-	self     *Kustomization                  // that the root is read by, as it stands where it was found; nil: not known
-	own      *Kustomization                  // the same, as it adds something to the root; nil: nothing does
-	roots    []*Kustomization                // that are the root: as they are applied, and self
-	pointed  string                          // a hash of where Flux is pointed at, by what, and of what that is made
-	doubts   []Problem                       // what is not known of self
-	kind     string                          // of the source that the root is read from; "": not known
-	urls     []string                        // of this repository
-	sure     bool                            // another URL is another repository
-	defines  map[Place]bool                  // documents that define entry points, and sources that are used
-	refs     map[*Kustomization]map[Ref]bool // what entry points refer to, by entry point; nil is the root
-	missing  map[Ref]bool                    // what stands in no file of these, and whether all may make it
-	named    map[[2]string][]*Kustomization  // by namespace and name
-	read     map[*Source]bool                // that Kustomizations read as this repository
+	self     *Kustomization                           // that the root is read by, as it stands where it was found; nil: not known
+	own      *Kustomization                           // the same, as it adds something to the root; nil: nothing does
+	roots    []*Kustomization                         // that are the root: as they are applied, and self
+	pointed  string                                   // a hash of where Flux is pointed at, by what, and of what that is made
+	doubts   []manifest.Problem                       // what is not known of self
+	kind     string                                   // of the source that the root is read from; "": not known
+	urls     []string                                 // of this repository
+	sure     bool                                     // another URL is another repository
+	defines  map[manifest.Place]bool                  // documents that define entry points, and sources that are used
+	refs     map[*Kustomization]map[manifest.Ref]bool // what entry points refer to, by entry point; nil is the root
+	missing  map[manifest.Ref]bool                    // what stands in no file of these, and whether all may make it
+	named    map[[2]string][]*Kustomization           // by namespace and name
+	read     map[*Source]bool                         // that Kustomizations read as this repository
 }
 
 // Meter is of the run that read the cluster's tree.
@@ -69,7 +71,7 @@ func (c *Cluster) Meter() *meter.Meter { return c.tree.Meter() }
 
 // walk follows what the clusters of a tree read.
 type walk struct {
-	*kWalk
+	*kustomize.Walk
 	tree   *Tree
 	found  map[string]*found
 	charts map[string][]string // directories that a chart depends on, by its file
@@ -93,8 +95,8 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 		said, _ := t.bootstrapped(w, t.leading().Objects)
 		hidden, _ := t.bootstrapped(w, t.leading().hidden)
 		for _, r := range named {
-			if r.Path = Clean(r.Path); !t.dirs[r.Path] {
-				t.problem(Place{}, wordNoDirectory(r.Path))
+			if r.Path = manifest.Clean(r.Path); !t.Dirs[r.Path] {
+				t.Problem(manifest.Place{}, wordNoDirectory(r.Path))
 			}
 			for _, c := range r.pointed(said, hidden) {
 				out = append(out, w.follow(c))
@@ -108,7 +110,7 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 		for _, c := range roots {
 			if len(out) == MaxClusters {
 				t.cut = wordManyClusters()
-				t.problem(Place{}, t.cut)
+				t.Problem(manifest.Place{}, t.cut)
 				return
 			}
 			out = append(out, w.follow(c))
@@ -138,10 +140,10 @@ func (c *Cluster) Named(namespace, name string) []*Kustomization {
 func (t *Tree) unnamed(found []Cluster) {
 	for _, c := range t.roots(t.leading().hidden) {
 		ours := func(f Cluster) bool { return c.URL == "" || !f.stranger(c.URL) }
-		if t.dirs[c.Path] && slices.ContainsFunc(found, ours) {
-			p := Problem{Place: c.Place, Text: wordHiddenCluster(c.Path)}
-			t.note(p)
-			found[0].Problems = more(slices.Clip(found[0].Problems), p)
+		if t.Dirs[c.Path] && slices.ContainsFunc(found, ours) {
+			p := manifest.Problem{Place: c.Place, Text: wordHiddenCluster(c.Path)}
+			t.Note(p)
+			found[0].Problems = manifest.More(slices.Clip(found[0].Problems), p)
 		}
 	}
 }
@@ -171,7 +173,7 @@ func (t *Tree) directories(found []Cluster) []Cluster {
 		if strings.Count(above, "/") > strings.Count(all[0], "/") {
 			holds = t.led // a directory of overlays may be called like that, too
 		}
-		for _, dir := range t.below[above] {
+		for _, dir := range t.Below[above] {
 			if !read[dir] && !strings.HasPrefix(path.Base(dir), ".") && holds(dir) {
 				out = append(out, Cluster{Root: Root{Path: dir}, Found: wordDirectory(above), Guessed: true})
 			}
@@ -187,7 +189,7 @@ func (t *Tree) called(base string) []string {
 	for range maxAbove {
 		var next []string
 		for _, dir := range level {
-			for _, sub := range t.below[dir] {
+			for _, sub := range t.Below[dir] {
 				switch {
 				case path.Base(sub) == base:
 					out = append(out, sub)
@@ -203,21 +205,23 @@ func (t *Tree) called(base string) []string {
 
 // led reports whether Flux objects stand in a directory or below.
 func (t *Tree) led(dir string) bool {
-	leads := func(file string) bool { return t.contents[file] != nil && t.contents[file].leads }
-	return slices.ContainsFunc(t.inside[dir], leads) || slices.ContainsFunc(t.below[dir], t.led)
+	leads := func(file string) bool { return t.Contents[file] != nil && t.Contents[file].Leads }
+	return slices.ContainsFunc(t.Inside[dir], leads) || slices.ContainsFunc(t.Below[dir], t.led)
 }
 
 // holds reports whether Flux objects or lists of resources stand in a directory or below.
 func (t *Tree) holds(dir string) bool {
-	if t.builds[dir] != nil {
+	if t.Builds[dir] != nil {
 		return true
 	}
-	for _, file := range t.inside[dir] {
-		if slices.ContainsFunc(t.docs(file), func(d *doc) bool { return !d.plain() && !makes(d.text("kind")) && d.text("kind") != serviceAccount }) {
+	for _, file := range t.Inside[dir] {
+		if slices.ContainsFunc(t.Docs(file), func(d *manifest.Doc) bool {
+			return !d.Plain() && !manifest.Makes(d.Text("kind")) && d.Text("kind") != manifest.ServiceAccount
+		}) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(t.below[dir], t.holds)
+	return slices.ContainsFunc(t.Below[dir], t.holds)
 }
 
 // tops is the directories of Flux Kustomizations that no other one leads to; of one that reads its own definition, the directory that it reads.
@@ -227,7 +231,7 @@ func (t *Tree) tops(w *walk, all Objects) []Cluster {
 		if strings.Contains(k.Path, "$") || k.Path == "." || len(k.Path) > len(k.File) && strings.HasPrefix(k.Path, k.File) {
 			continue
 		}
-		for file := range w.result(k.Path, nil).edges {
+		for file := range w.result(k.Path, nil).Edges {
 			if own[k] = own[k] || file == k.File; file != k.File {
 				read[file] = true
 			}
@@ -250,7 +254,7 @@ func (t *Tree) tops(w *walk, all Objects) []Cluster {
 // found is a cluster as it was found, and what that depends on besides what its entry points read. It is never written to.
 type found struct {
 	cluster Cluster
-	Watch
+	kustomize.Watch
 }
 
 // follow fills in what a cluster has: from its root on, along the paths of its Kustomizations. Where one of them is the root's own, as
@@ -265,18 +269,18 @@ func (w *walk) follow(c Cluster) Cluster {
 			key += fmt.Sprintf(" %q %q %q", from.Place, from.digest, from.patched)
 		}
 	}
-	if f := w.tree.found[key]; f != nil && w.tree.Stands(f.Results) && w.again(f.Problems, f.Results...) {
+	if f := w.tree.found[key]; f != nil && w.tree.Stands(f.Results) && w.Again(f.Problems, f.Results...) {
 		w.found[key] = f
 		c = f.cluster
 		c.tree = w.tree
 		return c
 	}
-	f := &found{Watch: Watch{Looked: map[string]bool{}}}
+	f := &found{Watch: kustomize.Watch{Looked: map[string]bool{}}}
 	w.tree.Watch(&f.Watch)
 	f.cluster = w.followed(c)
 	w.tree.Watch(nil)
 	for _, p := range c.doubts {
-		f.Problems = more(f.Problems, p)
+		f.Problems = manifest.More(f.Problems, p)
 	}
 	f.cluster.Problems = f.Problems
 	if !w.Spent(1, len(f.Looked)) {
@@ -323,7 +327,7 @@ func (w *walk) followed(c Cluster) Cluster {
 			if p.Text = wordOwnBase(p.Text); named {
 				p.Of = "" // what it leads to may be windowed, whoever reads it
 			}
-			w.tree.note(p)
+			w.tree.Note(p)
 		}
 	}
 	c.roots = c.Roots()
@@ -376,8 +380,10 @@ func (c *Cluster) Roots() []*Kustomization {
 		return c.roots
 	}
 	var out []*Kustomization
-	names := map[Ref]bool{}
-	name := func(k *Kustomization) Ref { return Ref{k.target(), k.Namespace, k.Name} }
+	names := map[manifest.Ref]bool{}
+	name := func(k *Kustomization) manifest.Ref {
+		return manifest.Ref{Kind: k.target(), Namespace: k.Namespace, Name: k.Name}
+	}
 	self := c.self
 	for _, k := range append(slices.Clip(c.Kustomizations), self) {
 		if k != nil && c.isOwn(k) {
@@ -401,7 +407,7 @@ func (c *Cluster) Roots() []*Kustomization {
 
 // bootstrap is the Kustomization that a bootstrap makes for a root.
 func bootstrap(dir string) *Kustomization {
-	source := Ref{gitRepository, fluxSystem, fluxSystem}
+	source := manifest.Ref{Kind: gitRepository, Namespace: fluxSystem, Name: fluxSystem}
 	return &Kustomization{
 		Object: Object{Kind: "Kustomization", Namespace: fluxSystem, Name: fluxSystem}, Path: dir, SourceRef: source, uses: []use{{ref: source, role: roleSource}},
 	}
@@ -434,10 +440,10 @@ func (w *walk) paths(c *Cluster, first []*Kustomization) {
 				waits := w.waits(c, k)
 				w.resolve(c, k)
 				key := k.Namespace + "/" + k.Name + "\x00" + k.Path + "\x00" + k.target()
-				if !waits && !c.here(k) || c.isOwn(k) || followed[key] || unfilled(k.Path) != "" || w.Spent(1, 0) {
+				if !waits && !c.here(k) || c.isOwn(k) || followed[key] || manifest.Unfilled(k.Path) != "" || w.Spent(1, 0) {
 					continue
 				}
-				if w.deep(k.Place, from.depth+1) {
+				if w.Deep(k.Place, from.depth+1) {
 					continue
 				}
 				followed[key] = true
@@ -478,29 +484,29 @@ func (w *walk) awaited(c *Cluster, waiting []step) (read, rest []step) {
 }
 
 // ends is where the graph ends in a cluster, with the sources that are not this repository.
-func (c *Cluster) ends() []Leaf {
+func (c *Cluster) ends() []kustomize.Leaf {
 	out := c.Leaves
 	for _, k := range c.Kustomizations {
 		if s := k.Source; !k.Here && s != nil {
-			out = append(out, Leaf{Place: s.Place, Kind: LeafSource, Text: wordElsewhere(s.Kind, s.Name, s.URL)})
+			out = append(out, kustomize.Leaf{Place: s.Place, Kind: kustomize.LeafSource, Text: wordElsewhere(s.Kind, s.Name, s.URL)})
 		} else if !k.Here {
-			out = append(out, Leaf{Place: k.SourceLine, Kind: LeafSource, Text: wordElsewhere(k.SourceRef.Kind, k.SourceRef.Name, "")})
+			out = append(out, kustomize.Leaf{Place: k.SourceLine, Kind: kustomize.LeafSource, Text: wordElsewhere(k.SourceRef.Kind, k.SourceRef.Name, "")})
 		}
 	}
 	return sortLeaves(out)
 }
 
 // Leaves is where the graph ends in any of the clusters, each cause once, by place.
-func Leaves(clusters []Cluster) []Leaf {
-	var out []Leaf
+func Leaves(clusters []Cluster) []kustomize.Leaf {
+	var out []kustomize.Leaf
 	for _, c := range clusters {
 		out = append(out, c.Leaves...)
 	}
 	return sortLeaves(out)
 }
 
-func sortLeaves(leaves []Leaf) []Leaf {
-	slices.SortFunc(leaves, func(a, b Leaf) int {
+func sortLeaves(leaves []kustomize.Leaf) []kustomize.Leaf {
+	slices.SortFunc(leaves, func(a, b kustomize.Leaf) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Text, b.Text))
 	})
 	return slices.Compact(leaves)
@@ -515,7 +521,7 @@ type step struct {
 // substitutes is the objects that a Kustomization's variables stand in, in its order; nil is one that stands in no file that was read.
 func (o *Objects) substitutes(k *Kustomization) (out []*thing) {
 	for _, r := range k.SubstituteFrom {
-		out = append(out, o.index.find(Ref{r.Kind, k.Namespace, r.Name}, k.Object))
+		out = append(out, o.index.find(manifest.Ref{Kind: r.Kind, Namespace: k.Namespace, Name: r.Name}, k.Object))
 	}
 	return out
 }
@@ -528,49 +534,49 @@ func (o *Objects) variables(k *Kustomization) (found []*thing, missing bool) {
 }
 
 // handed is what hands on what an entry point reads. Of what hands on the root, nil, that counts that is known to leave something out.
-func (c *Cluster) handed(k *Kustomization) []Piece {
+func (c *Cluster) handed(k *Kustomization) []kustomize.Piece {
 	switch {
 	case k != nil && len(k.parts) > 0:
 		return pieces(k.parts)
 	case k != nil:
-		return []Piece{whole(k.from).Piece}
+		return []kustomize.Piece{whole(k.from).Piece}
 	}
 	own := c.ownSources()
 	if c.self != nil {
 		own = append(own, c.self.Source)
 	}
-	var out []Piece
+	var out []kustomize.Piece
 	for _, s := range own {
 		if s.leaves() {
-			out = append(out, Piece{Filter: &s.Filter, Dir: ".", At: "."})
+			out = append(out, kustomize.Piece{Filter: &s.Filter, Dir: ".", At: "."})
 		}
 	}
 	return out
 }
 
 // read adds what an entry point applies to a cluster, or what its root holds, and gives the Kustomizations among it.
-func (w *walk) read(c *Cluster, k *Kustomization, sources ...Piece) []*Kustomization {
+func (w *walk) read(c *Cluster, k *Kustomization, sources ...kustomize.Piece) []*Kustomization {
 	from, dir := len(c.Kustomizations), c.Path
 	if k != nil {
 		dir = k.Path
-		k.vars = &Variables{}
+		k.vars = &manifest.Variables{}
 	}
 	r := w.result(dir, k, sources...)
-	if w.Spent(1+len(r.docs), 0) {
+	if w.Spent(1+len(r.Docs), 0) {
 		return nil
 	}
-	var rest []*doc
-	for _, d := range r.docs {
-		if d.gone {
+	var rest []*manifest.Doc
+	for _, d := range r.Docs {
+		if d.Gone {
 			continue
 		}
-		if k != nil && !d.disabled() {
+		if k != nil && !d.Disabled() {
 			with := *d
-			with.vars = k.vars
+			with.Vars = k.vars
 			d = &with
 		}
 		// variables may stand in what the entry point itself applies
-		if kind := scalar(at(d.node, "kind")); kind == "ConfigMap" || kind == "Secret" {
+		if kind := manifest.Scalar(manifest.At(d.Node, "kind")); kind == "ConfigMap" || kind == "Secret" {
 			c.add(w.tree, d, k)
 		} else {
 			rest = append(rest, d)
@@ -580,22 +586,22 @@ func (w *walk) read(c *Cluster, k *Kustomization, sources ...Piece) []*Kustomiza
 		*k.vars = variablesOf(w.tree, k.Substitute, c.substitutes(k))
 	}
 	for _, d := range rest {
-		d = w.refilled(d, k.title())
+		d = w.Refilled(d, k.title())
 		c.add(w.tree, d, k)
-		if d.text("kind") == "ResourceSet" && groupOf(d.node) == fluxOperator {
-			c.Leaves = append(c.Leaves, Leaf{Place: d.place, Kind: LeafResourceSet, Text: wordResourceSet(d.text("metadata", "name"))})
+		if d.Text("kind") == "ResourceSet" && manifest.GroupOf(d.Node) == manifest.GroupOperator {
+			c.Leaves = append(c.Leaves, kustomize.Leaf{Place: d.Place, Kind: kustomize.LeafResourceSet, Text: wordResourceSet(d.Text("metadata", "name"))})
 		}
 	}
-	c.Leaves = append(c.Leaves, r.leaves...)
-	for _, leaf := range r.leaves {
+	c.Leaves = append(c.Leaves, r.Leaves...)
+	for _, leaf := range r.Leaves {
 		if leaf.URL != "" {
-			c.fetched = append(c.fetched, Problem{Place: leaf.Place, Text: leaf.URL, Of: k.title()})
+			c.fetched = append(c.fetched, manifest.Problem{Place: leaf.Place, Text: leaf.URL, Of: k.title()})
 		}
 	}
 	if dir == c.Path {
-		c.edges, c.added, c.looked, c.unsure = r.edges, false, r.looked, r.unsure
+		c.edges, c.added, c.looked, c.unsure = r.Edges, false, r.Looked, r.Unsure
 	} else {
-		k.edges, k.added, k.looked, k.unsure = r.edges, false, r.looked, r.unsure
+		k.edges, k.added, k.looked, k.unsure = r.Edges, false, r.Looked, r.Unsure
 	}
 	c.link(from)
 	found := c.Kustomizations[from:]
@@ -608,12 +614,12 @@ func (w *walk) read(c *Cluster, k *Kustomization, sources ...Piece) []*Kustomiza
 // traced says what is not known of a Kustomization's path, source and variables. Where that is the path, it is known to read nothing; else what it may
 // read of this repository counts.
 func (w *walk) traced(c *Cluster, k *Kustomization) {
-	unknown := func(at Place, field, value string) {
-		if p := Unset(at, field, value, ""); p.Variable != "" {
+	unknown := func(at manifest.Place, field, value string) {
+		if p := manifest.Unset(at, field, value, ""); p.Variable != "" {
 			w.unsure(c, k, p)
 		}
 	}
-	if unfilled(k.Path) != "" && !k.copied {
+	if manifest.Unfilled(k.Path) != "" && !k.copied {
 		k.edges = nil
 		unknown(k.PathLine, "spec.path", k.Path)
 	}
@@ -628,30 +634,30 @@ func (w *walk) traced(c *Cluster, k *Kustomization) {
 		}
 		unknown(s.Place, "spec.url", url)
 		unknown(s.RefLine, "spec.ref", s.Branch+s.Tag+s.Semver+s.Commit+s.Ref)
-	case k.from == nil && !k.copied && r.Name != "" && unfilled(r.Name) == "" && r.Kind != "Bucket" && !c.handsOn(r, k.Object) && c.stands(k.Path):
+	case k.from == nil && !k.copied && r.Name != "" && manifest.Unfilled(r.Name) == "" && r.Kind != "Bucket" && !c.handsOn(r, k.Object) && c.stands(k.Path):
 		k.guess = true
-		w.tree.note(Problem{Place: k.SourceLine, Text: wordSourceless(k, r), Of: k.title()})
+		w.tree.Note(manifest.Problem{Place: k.SourceLine, Text: wordSourceless(k, r), Of: k.title()})
 	}
 }
 
 // unsure keeps what is not known of what a Kustomization applies, or from where; nil is the root.
-func (w *walk) unsure(c *Cluster, k *Kustomization, p Problem) {
+func (w *walk) unsure(c *Cluster, k *Kustomization, p manifest.Problem) {
 	all := &c.unsure
 	if k != nil {
 		all = &k.unsure
 	}
-	*all = more(slices.Clip(*all), p)
-	w.tree.note(p)
+	*all = manifest.More(slices.Clip(*all), p)
+	w.tree.Note(p)
 }
 
 // Files is every file of the tree that the cluster is known to read, sorted.
 func (c Cluster) Files() []string {
-	all := map[string]Edge{}
+	all := map[string]kustomize.Edge{}
 	maps.Copy(all, c.edges)
 	for _, k := range c.Kustomizations {
 		maps.Copy(all, k.edges)
 	}
-	return sortedKeys(all)
+	return manifest.SortedKeys(all)
 }
 
 // RootFiles is the files that the root itself is known to read, sorted. Of a guessed root those that no Kustomization reads: these would be read twice,
@@ -665,17 +671,17 @@ func (c Cluster) RootFiles() []string {
 			}
 		}
 	}
-	return sortedKeys(own)
+	return manifest.SortedKeys(own)
 }
 
 // Files is the files of the tree that the Kustomization is known to read, sorted.
-func (k *Kustomization) Files() []string { return sortedKeys(k.edges) }
+func (k *Kustomization) Files() []string { return manifest.SortedKeys(k.edges) }
 
 // Follow fills in what Kustomizations that stand in no file would read, by their paths.
 func (t *Tree) Follow(all ...*Kustomization) {
 	w := t.NewWalk()
 	for _, k := range all {
-		k.edges = w.Reads(Clean(k.Path))
+		k.edges = w.Reads(manifest.Clean(k.Path))
 	}
 }
 
@@ -717,17 +723,17 @@ func plain(name string) string {
 var odd = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // result is what an entry point reads of what sources hand on; nil is nothing but its directory.
-func (w *walk) result(dir string, k *Kustomization, sources ...Piece) *result {
+func (w *walk) result(dir string, k *Kustomization, sources ...kustomize.Piece) *kustomize.Result {
 	return w.Result(w.request(dir, k, sources...))
 }
 
-func (w *walk) request(dir string, k *Kustomization, sources ...Piece) Request {
-	q := Request{Dir: dir, Sources: sources}
+func (w *walk) request(dir string, k *Kustomization, sources ...kustomize.Piece) kustomize.Request {
+	q := kustomize.Request{Dir: dir, Sources: sources}
 	if w.tree.Builder != nil {
 		q.Build = func(files []string) ([]byte, error) { return w.tree.Builder(dir, k, files) }
 	}
 	if k != nil {
-		q.Adds = &Adds{
+		q.Adds = &kustomize.Adds{
 			Place: k.Place, Components: k.Components, Optional: k.optional, TargetNamespace: k.TargetNamespace, NamePrefix: k.NamePrefix, NameSuffix: k.NameSuffix,
 			Patches: k.Patches, Parts: pieces(k.parts), Own: pieces(k.own), Foreign: k.foreign, Composed: Entry{Kustomization: k}.Foreign(),
 		}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
 // conflicts says where several entry points of a cluster define one object in different ways, and something is made of it: Flux applies each of them in turns. One
@@ -40,7 +42,7 @@ func (w *walk) conflict(c *Cluster, of string, found []*thing) {
 			if cmp.Or(cmp.Compare(first.File, second.File), cmp.Compare(first.Line, second.Line)) > 0 {
 				first, second = second, first
 			}
-			w.tree.note(Problem{Place: first.Place, Text: wordConflict(first, second), Of: of})
+			w.tree.Note(manifest.Problem{Place: first.Place, Text: wordConflict(first, second), Of: of})
 		}
 	}
 }

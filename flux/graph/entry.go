@@ -5,6 +5,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/sluicegate/sluice/flux/kustomize"
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
 // Entry is an entry point into the tree: a Flux Kustomization of a cluster, or its root.
@@ -44,7 +47,7 @@ func (e Entry) Target() string {
 // stands there, and its own kubeConfig names one that is known there.
 func (k *Kustomization) target() string {
 	out := ""
-	for n := 0; k != nil && n <= MaxDepth; k, n = k.Entry, n+1 {
+	for n := 0; k != nil && n <= kustomize.MaxDepth; k, n = k.Entry, n+1 {
 		if k.KubeConfig != "" {
 			out = "\x00" + k.KubeConfig + out
 		}
@@ -82,7 +85,7 @@ func (e Entry) Apart() bool { return e.Kustomization != nil && e.Kustomization.a
 // submodules, or hands on some directories alone.
 func (e Entry) Foreign() bool {
 	k := e.Kustomization
-	return k != nil && (k.foreign || len(k.parts) > 1 || k.edges[gitmodules].File != "" || k.Source != nil && len(k.Source.Sparse) > 0)
+	return k != nil && (k.foreign || len(k.parts) > 1 || k.edges[kustomize.GitModules].File != "" || k.Source != nil && len(k.Source.Sparse) > 0)
 }
 
 // Path is the directory that the entry point reads.
@@ -118,10 +121,10 @@ func (e Entry) Branches() []string {
 		}
 	}
 	slices.Sort(out)
-	return slices.DeleteFunc(slices.Compact(out), func(branch string) bool { return branch == "" || unfilled(branch) != "" })
+	return slices.DeleteFunc(slices.Compact(out), func(branch string) bool { return branch == "" || manifest.Unfilled(branch) != "" })
 }
 
-func (e Entry) edges() map[string]Edge {
+func (e Entry) edges() map[string]kustomize.Edge {
 	if e.Kustomization == nil {
 		return e.Cluster.edges
 	}
@@ -129,7 +132,7 @@ func (e Entry) edges() map[string]Edge {
 }
 
 // add adds a file that an entry point reads, if nothing says so yet.
-func (w *walk) add(e Entry, edge Edge) {
+func (w *walk) add(e Entry, edge kustomize.Edge) {
 	edges, added := &e.Cluster.edges, &e.Cluster.added
 	if e.Kustomization != nil {
 		edges, added = &e.Kustomization.edges, &e.Kustomization.added
@@ -144,22 +147,22 @@ func (w *walk) add(e Entry, edge Edge) {
 }
 
 // Files is the files that the entry point is known to read, sorted.
-func (e Entry) Files() []string { return sortedKeys(e.edges()) }
+func (e Entry) Files() []string { return manifest.SortedKeys(e.edges()) }
 
 // Unread is the files that the entry point reads and that may say more than was read of them, sorted.
 func (e Entry) Unread() []string {
 	out := map[string]bool{}
 	for file, edge := range e.edges() {
-		c := e.Cluster.tree.contents[file]
+		c := e.Cluster.tree.Contents[file]
 		named := edge.Why == "resources" || edge.Why == "bases" // whatever its name, kustomize reads it
 		if strings.HasPrefix(edge.Why, roleChart) || e.May(file) {
 			continue // it is packaged as it is
 		}
-		if c != nil && c.unread || c == nil && (named || edge.Why == "" && isYAML(file)) {
+		if c != nil && c.Unread || c == nil && (named || edge.Why == "" && kustomize.IsYAML(file)) {
 			out[file] = true
 		}
 	}
-	return sortedKeys(out)
+	return manifest.SortedKeys(out)
 }
 
 // May reports whether the entry point is not known to read a file among its own: the controller of an object that it applies may.
@@ -167,7 +170,7 @@ func (e Entry) May(file string) bool { return strings.HasPrefix(e.edges()[file].
 
 // Unsure is what is not known of the objects that the entry point applies: kustomize may make others of them than were read, and what these lead to is
 // not known.
-func (e Entry) Unsure() []Problem {
+func (e Entry) Unsure() []manifest.Problem {
 	if e.Kustomization == nil {
 		return slices.Concat(e.Cluster.doubts, e.Cluster.unsure)
 	}
@@ -180,7 +183,7 @@ func (e Entry) Ignores() []string {
 	look := func(file string) {
 		for dir := path.Dir(file); !seen[dir]; dir = path.Dir(dir) {
 			seen[dir] = true
-			if name := path.Join(dir, SourceIgnore); e.Cluster.tree.files[name] || e.Cluster.tree.links[name] {
+			if name := path.Join(dir, kustomize.SourceIgnore); e.Cluster.tree.Files[name] || e.Cluster.tree.Links[name] {
 				out[name] = true
 			}
 		}
@@ -203,14 +206,14 @@ func (e Entry) Ignores() []string {
 			}
 		}
 	}
-	return sortedKeys(out)
+	return manifest.SortedKeys(out)
 }
 
 // Chain is why the entry point reads a file: the file's own edge first, then that of the file that names it, and so on; nil: it does not
 // read it.
-func (e Entry) Chain(file string) []Edge {
-	var out []Edge
-	for len(out) <= MaxDepth*2 {
+func (e Entry) Chain(file string) []kustomize.Edge {
+	var out []kustomize.Edge
+	for len(out) <= kustomize.MaxDepth*2 {
 		edge, ok := e.edges()[file]
 		if !ok {
 			return out
@@ -224,7 +227,7 @@ func (e Entry) Chain(file string) []Edge {
 }
 
 // Stands reports whether a Kustomization's path is a directory of the tree, whether or not the tree is what it reads.
-func (c *Cluster) Stands(k *Kustomization) bool { return c.tree.dirs[k.Path] }
+func (c *Cluster) Stands(k *Kustomization) bool { return c.tree.Dirs[k.Path] }
 
 // Adds reports whether the Kustomization makes something else of its directory than what stands there.
 func (k *Kustomization) Adds() bool {

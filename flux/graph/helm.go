@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
 // thing is an object that others refer to, or that refers to others: a source, a HelmRelease, a ConfigMap, a Secret.
@@ -16,21 +18,21 @@ type thing struct {
 	recurses bool
 	origins  []origin // of a HelmRelease
 	digest   string
-	names    []string          // of the variables that it has
-	data     *doc              // of a ConfigMap or Secret
-	hidden   map[string]bool   // its encrypted keys
-	known    map[string]string // what it holds, once that was asked
-	unread   bool              // it may have keys that were not read
-	made     *generator        // what a chart is made of, too
-	into     string            // the namespace that a HelmRelease is known to make objects in; "": any
-	begins   []string          // how names may begin of what a HelmRelease makes: as those of ConfigMaps and Secrets in its values, and of the release itself
-	by       *thing            // that may make the object which it stands for
-	mentions mentioned         // of a ResourceSet
+	names    []string            // of the variables that it has
+	data     *manifest.Doc       // of a ConfigMap or Secret
+	hidden   map[string]bool     // its encrypted keys
+	known    map[string]string   // what it holds, once that was asked
+	unread   bool                // it may have keys that were not read
+	made     *manifest.Generator // what a chart is made of, too
+	into     string              // the namespace that a HelmRelease is known to make objects in; "": any
+	begins   []string            // how names may begin of what a HelmRelease makes: as those of ConfigMaps and Secrets in its values, and of the release itself
+	by       *thing              // that may make the object which it stands for
+	mentions mentioned           // of a ResourceSet
 }
 
 // use is a field by which an object depends on another one.
 type use struct {
-	ref   Ref
+	ref   manifest.Ref
 	role  string   // chart source, or values
 	chart string   // the chart's directory in the source
 	files []string // values files in the source
@@ -38,46 +40,46 @@ type use struct {
 }
 
 // thing reads an object of the kinds that count here; nil for others.
-func (t *Tree) thing(d *doc, object Object) *thing {
+func (t *Tree) thing(d *manifest.Doc, object Object) *thing {
 	group, version, named := strings.Cut(object.APIVersion, "/")
-	out := &thing{Object: object, made: d.made}
+	out := &thing{Object: object, made: d.Made}
 	switch {
 	case object.Name == "":
 		return nil
 	case !named && version == "" && (object.Kind == "ConfigMap" || object.Kind == "Secret"):
 		out.data = d
-		out.uses = account(&doc{node: unpacked(at(d.node, "data")), vars: d.vars}) // it may be a kubeConfig's
-	case group == fluxHelm && object.Kind == "HelmRelease":
+		out.uses = account(&manifest.Doc{Node: manifest.Unpacked(manifest.At(d.Node, "data")), Vars: d.Vars}) // it may be a kubeConfig's
+	case group == manifest.GroupHelm && object.Kind == "HelmRelease":
 		out.uses = t.chart(d, "spec", "chart", "spec")
-		if r := ref(d, at(d.node, "spec", "chartRef")); r.Name != "" {
+		if r := manifest.RefOf(d, manifest.At(d.Node, "spec", "chartRef")); r.Name != "" {
 			out.uses = append(out.uses, use{ref: r, role: roleChart})
 		}
-		for _, n := range t.list(d, "spec", "valuesFrom") {
-			r := ref(d, n)
-			out.uses = append(out.uses, use{ref: Ref{r.Kind, "", r.Name}, role: roleValues})
+		for _, n := range t.List(d, "spec", "valuesFrom") {
+			r := manifest.RefOf(d, n)
+			out.uses = append(out.uses, use{ref: manifest.Ref{Kind: r.Kind, Namespace: "", Name: r.Name}, role: roleValues})
 		}
-		out.uses = slices.Concat(out.uses, t.secretUses(d, at(d.node, "spec", "chart")), t.secretUses(d, at(d.node, "spec", "kubeConfig")), account(d, "spec"))
-		into := d.text("spec", "targetNamespace")
-		out.begins = append(t.texts(d, "spec", keyObjects), cmp.Or(d.text("spec", "releaseName"), strings.TrimPrefix(into+"-"+object.Name, "-")))
-		if at(d.node, "spec", keyObjects) == nil && at(d.node, "spec", "valuesFrom") == nil {
+		out.uses = slices.Concat(out.uses, t.secretUses(d, manifest.At(d.Node, "spec", "chart")), t.secretUses(d, manifest.At(d.Node, "spec", "kubeConfig")), account(d, "spec"))
+		into := d.Text("spec", "targetNamespace")
+		out.begins = append(t.Texts(d, "spec", manifest.KeyObjects), cmp.Or(d.Text("spec", "releaseName"), strings.TrimPrefix(into+"-"+object.Name, "-")))
+		if manifest.At(d.Node, "spec", manifest.KeyObjects) == nil && manifest.At(d.Node, "spec", "valuesFrom") == nil {
 			out.into = cmp.Or(into, object.Namespace)
 		}
-	case group == fluxOperator && object.Kind == resourceSet:
+	case group == manifest.GroupOperator && object.Kind == resourceSet:
 		out.mentions, out.uses = t.mentions(d), account(d, "spec")
-	case group == fluxOperator && object.Kind == inputProvider:
-		out.uses = t.secretUses(d, at(d.node, "spec"))
-	case !named && version == "" && object.Kind == serviceAccount:
+	case group == manifest.GroupOperator && object.Kind == inputProvider:
+		out.uses = t.secretUses(d, manifest.At(d.Node, "spec"))
+	case !named && version == "" && object.Kind == manifest.ServiceAccount:
 		for _, list := range []string{"secrets", "imagePullSecrets"} {
-			for _, n := range t.list(d, list) {
-				out.uses = append(out.uses, use{ref: Ref{"Secret", "", ref(d, n).Name}, role: roleSource})
+			for _, n := range t.List(d, list) {
+				out.uses = append(out.uses, use{ref: manifest.Ref{Kind: "Secret", Namespace: "", Name: manifest.RefOf(d, n).Name}, role: roleSource})
 			}
 		}
-	case makes(object.Kind):
+	case manifest.Makes(object.Kind):
 		out.data = d
-	case group == fluxSource:
+	case group == manifest.GroupSource:
 		out.uses = t.sourceUses(d, object.Kind)
 		if object.Kind == "GitRepository" {
-			out.placed, out.recurses = t.includes(d), d.text("spec", "recurseSubmodules") == "true"
+			out.placed, out.recurses = t.includes(d), d.Text("spec", "recurseSubmodules") == "true"
 		}
 	default:
 		if out.uses = t.reads(d, group); out.uses == nil {
@@ -89,26 +91,26 @@ func (t *Tree) thing(d *doc, object Object) *thing {
 
 // reads is the source that another controller than Flux's own reads for an object, such as a Terraform: the directory that it names, and whatever that
 // leads to. Those of Flux read no more than is known here, and write commits.
-func (t *Tree) reads(d *doc, group string) []use {
+func (t *Tree) reads(d *manifest.Doc, group string) []use {
 	for _, keys := range [][]string{{"spec"}, {"spec", "fluxSource"}} { // a Terraform, and a Stack of Pulumi
 		of := func(key string) []string { return append(slices.Clone(keys), key) }
-		r := ref(d, at(d.node, of("sourceRef")...))
-		if !strings.HasSuffix(group, ".toolkit.fluxcd.io") && group != fluxOperator && isSource(r.Kind) {
-			return []use{{ref: r, role: roleChart, chart: cmp.Or(d.text(of("path")...), d.text(of("dir")...), "."), whole: true}}
+		r := manifest.RefOf(d, manifest.At(d.Node, of("sourceRef")...))
+		if !strings.HasSuffix(group, ".toolkit.fluxcd.io") && group != manifest.GroupOperator && isSource(r.Kind) {
+			return []use{{ref: r, role: roleChart, chart: cmp.Or(d.Text(of("path")...), d.Text(of("dir")...), "."), whole: true}}
 		}
 	}
 	return nil
 }
 
 // chart is the source that a chart's description names.
-func (t *Tree) chart(d *doc, keys ...string) []use {
+func (t *Tree) chart(d *manifest.Doc, keys ...string) []use {
 	of := func(key string) []string { return append(slices.Clone(keys), key) }
-	r := ref(d, at(d.node, of("sourceRef")...))
+	r := manifest.RefOf(d, manifest.At(d.Node, of("sourceRef")...))
 	if r.Name == "" {
 		return nil
 	}
-	u := use{ref: r, role: roleChart, chart: d.text(of("chart")...), files: t.texts(d, of("valuesFiles")...)}
-	if file := d.text(of("valuesFile")...); file != "" {
+	u := use{ref: r, role: roleChart, chart: d.Text(of("chart")...), files: t.Texts(d, of("valuesFiles")...)}
+	if file := d.Text(of("valuesFile")...); file != "" {
 		u.files = append(u.files, file)
 	}
 	return []use{u}
@@ -129,12 +131,12 @@ func (c *thing) values(t *Tree) map[string]string {
 		return map[string]string{}
 	}
 	var out map[string]string
-	out, c.hidden, c.unread = c.data.values()
+	out, c.hidden, c.unread = c.data.Values()
 	if c.made != nil {
 		c.generated(t, c.made, out)
 	}
 	for key := range out {
-		if c.data.vague {
+		if c.data.Vague {
 			delete(out, key)
 			c.hidden[key] = true
 		}
@@ -143,20 +145,20 @@ func (c *thing) values(t *Tree) map[string]string {
 }
 
 // generated adds what a generator makes of files and texts.
-func (c *thing) generated(t *Tree, g *generator, out map[string]string) {
-	if g.before != nil {
-		c.generated(t, g.before, out)
+func (c *thing) generated(t *Tree, g *manifest.Generator, out map[string]string) {
+	if g.Before != nil {
+		c.generated(t, g.Before, out)
 	}
 	set := func(text string) {
 		if key, value, ok := strings.Cut(text, "="); ok {
 			out[strings.TrimSpace(key)] = strings.Trim(value, `"'`)
 		}
 	}
-	for _, f := range g.envs {
-		if t.step(f, 1) {
+	for _, f := range g.Envs {
+		if t.Step(f, 1) {
 			return
 		}
-		data, err := t.ReadWhole(f, MaxConfig)
+		data, err := t.ReadWhole(f, manifest.MaxConfig)
 		if err != nil {
 			c.unread = true
 			continue
@@ -167,29 +169,29 @@ func (c *thing) generated(t *Tree, g *generator, out map[string]string) {
 			}
 		}
 	}
-	for _, l := range g.loads {
-		if t.step(l.file, 1) {
+	for _, l := range g.Loads {
+		if t.Step(l.File, 1) {
 			return
 		}
-		data, err := t.ReadWhole(l.file, MaxAlias)
-		if err != nil || encrypted(string(data)) {
-			c.hidden[l.key] = true
+		data, err := t.ReadWhole(l.File, manifest.MaxAlias)
+		if err != nil || manifest.Encrypted(string(data)) {
+			c.hidden[l.Key] = true
 			continue
 		}
-		out[l.key] = string(data)
+		out[l.Key] = string(data)
 	}
-	for _, text := range g.literal {
+	for _, text := range g.Literal {
 		set(text)
 	}
 }
 
 // index is things by what names them.
-type index map[Ref][]*thing
+type index map[manifest.Ref][]*thing
 
 // add files a thing, and reports whether those of its name are no more than are compared.
 func (x index) add(s *thing) bool {
 	few := true
-	for _, key := range []Ref{{s.Kind, s.Namespace, s.Name}, {s.Kind, "*", s.Name}} {
+	for _, key := range []manifest.Ref{{Kind: s.Kind, Namespace: s.Namespace, Name: s.Name}, {Kind: s.Kind, Namespace: "*", Name: s.Name}} {
 		if len(x[key]) < MaxClusters {
 			x[key] = append(x[key], s)
 		} else if key.Namespace == s.Namespace { // of the same name in other namespaces there may be more
@@ -200,16 +202,16 @@ func (x index) add(s *thing) bool {
 }
 
 // find is the object that a reference in another one means; nil if it stands in no file. An object without a namespace may be in any.
-func (x index) find(r Ref, from Object) *thing {
+func (x index) find(r manifest.Ref, from Object) *thing {
 	namespace := cmp.Or(r.Namespace, from.Namespace)
-	if found := x.nearest(Ref{r.Kind, cmp.Or(namespace, "*"), r.Name}, from); found != nil {
+	if found := x.nearest(manifest.Ref{Kind: r.Kind, Namespace: cmp.Or(namespace, "*"), Name: r.Name}, from); found != nil {
 		return found
 	}
-	if found := x.nearest(Ref{r.Kind, "", r.Name}, from); found != nil || r.Kind != "ConfigMap" && r.Kind != "Secret" {
+	if found := x.nearest(manifest.Ref{Kind: r.Kind, Namespace: "", Name: r.Name}, from); found != nil || r.Kind != "ConfigMap" && r.Kind != "Secret" {
 		return found
 	}
-	if name := Unhashed(r.Name); name != "" {
-		if found := x.find(Ref{r.Kind, r.Namespace, name}, from); found != nil && found.made != nil {
+	if name := manifest.Unhashed(r.Name); name != "" {
+		if found := x.find(manifest.Ref{Kind: r.Kind, Namespace: r.Namespace, Name: name}, from); found != nil && found.made != nil {
 			return found
 		}
 	}
@@ -218,7 +220,7 @@ func (x index) find(r Ref, from Object) *thing {
 
 // like is an object with whatever else defines it: of several, the one that was applied last counts.
 func (x index) like(s *thing) []*thing {
-	all := x[Ref{s.Kind, s.Namespace, s.Name}]
+	all := x[manifest.Ref{Kind: s.Kind, Namespace: s.Namespace, Name: s.Name}]
 	if !slices.Contains(all, s) {
 		all = append(slices.Clip(all), s)
 	}
@@ -226,7 +228,7 @@ func (x index) like(s *thing) []*thing {
 }
 
 // nearest is the object of a name that stands nearest to another one, in the same cluster: a kubeConfig leads to another one.
-func (x index) nearest(r Ref, from Object) *thing {
+func (x index) nearest(r manifest.Ref, from Object) *thing {
 	var best *thing
 	to := from.Entry.target()
 	for _, s := range x[r][:min(len(x[r]), MaxClusters)] {

@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/internal/fluxtrees"
 )
 
@@ -35,7 +36,7 @@ func TestNamedRoots(t *testing.T) {
 
 // TestAliases: an alias is read as what it stands for.
 func TestAliases(t *testing.T) {
-	long := strings.Repeat("x", graph.MaxAlias+1)
+	long := strings.Repeat("x", manifest.MaxAlias+1)
 	g := read(t, files(map[string]string{"ks.yaml": `apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata:
@@ -183,10 +184,10 @@ func TestBounds(t *testing.T) {
 		texts map[string]string
 		want  string
 	}{
-		"a large file":        {map[string]string{"a.yaml": fmt.Sprintf(entry, "a", "a") + strings.Repeat("#", graph.MaxFile)}, "KiB"},
-		"a large document":    {map[string]string{"a.yaml": fmt.Sprintf(entry, "a", "a") + strings.Repeat("#", graph.MaxDoc)}, "KiB"},
+		"a large file":        {map[string]string{"a.yaml": fmt.Sprintf(entry, "a", "a") + strings.Repeat("#", manifest.MaxFile)}, "KiB"},
+		"a large document":    {map[string]string{"a.yaml": fmt.Sprintf(entry, "a", "a") + strings.Repeat("#", manifest.MaxDoc)}, "KiB"},
 		"no YAML":             {map[string]string{"a.yaml": fmt.Sprintf(entry, "a", "a") + "\t- {"}, "not valid YAML"},
-		"a long list":         {map[string]string{"clusters/a/kustomization.yaml": "resources:\n" + strings.Repeat("  - a\n", graph.MaxList+1)}, "entries"},
+		"a long list":         {map[string]string{"clusters/a/kustomization.yaml": "resources:\n" + strings.Repeat("  - a\n", manifest.MaxList+1)}, "entries"},
 		"an alias of a list":  {map[string]string{"clusters/a/kustomization.yaml": "x: &x [a]\nresources: *x\n"}, "names \"a\""},
 		"an alias in an item": {map[string]string{"a.yaml": "kind: List\nitems: [&a {kind: CronJob}, *a]\n"}, ""},
 		"a bomb":              {map[string]string{"a.yaml": bomb + fmt.Sprintf(entry, "a", "a")}, "aliases"},
@@ -224,7 +225,7 @@ func FuzzTree(f *testing.F) {
 		}
 		g.Objects()
 		g.Clusters(nil)
-		if len(g.Problems) > graph.MaxProblems {
+		if len(g.Problems) > manifest.MaxProblems {
 			t.Errorf("%d problems", len(g.Problems))
 		}
 	})
@@ -279,7 +280,7 @@ spec: {path: %q, sourceRef: {kind: ExternalArtifact, name: %q}}
 func TestBombs(t *testing.T) {
 	keys := func(letter string) string {
 		var b strings.Builder
-		for i := range graph.MaxKeys + 1 {
+		for i := range manifest.MaxKeys + 1 {
 			fmt.Fprintf(&b, "  %s%d: x\n", letter, i)
 		}
 		return "x:\n" + b.String()
@@ -297,15 +298,15 @@ func TestBombs(t *testing.T) {
 		texts map[string]string
 		want  string
 	}{
-		"a large patch":        {patched(job, strings.Repeat("a: b\n", graph.MaxDoc/5+1), 1), "KiB"},
-		"a patch of many":      {patched(job+"x: "+strings.Repeat("x", 200_000)+"\n", strings.Repeat("kind: A\nmetadata: {name: b}\n---\n", graph.MaxDoc/40), 5), "steps"},
+		"a large patch":        {patched(job, strings.Repeat("a: b\n", manifest.MaxDoc/5+1), 1), "KiB"},
+		"a patch of many":      {patched(job+"x: "+strings.Repeat("x", 200_000)+"\n", strings.Repeat("kind: A\nmetadata: {name: b}\n---\n", manifest.MaxDoc/40), 5), "steps"},
 		"many keys":            {patched(job+keys("a"), "", 0), "keys"},
 		"many keys of a patch": {patched(job, job+keys("b"), 1), "keys"},
 		"many roots":           {roots, "clusters"},
 	} {
 		g := read(t, files(c.texts))
 		g.Clusters(nil)
-		if !slices.ContainsFunc(g.Problems, func(p graph.Problem) bool { return strings.Contains(p.Text, c.want) }) {
+		if !slices.ContainsFunc(g.Problems, func(p manifest.Problem) bool { return strings.Contains(p.Text, c.want) }) {
 			t.Errorf("%s: %v, want %q", name, g.Problems, c.want)
 		}
 	}
@@ -314,7 +315,7 @@ func TestBombs(t *testing.T) {
 // TestLongVariables: a variable's value is filled in where it is short, and as long as what comes out of it is.
 func TestLongVariables(t *testing.T) {
 	for value, want := range map[string]string{
-		"x": strings.Repeat("x", 100), strings.Repeat("y", graph.MaxAlias): strings.Repeat("${A}", 100), strings.Repeat("z", 100_000): strings.Repeat("${A}", 100),
+		"x": strings.Repeat("x", 100), strings.Repeat("y", manifest.MaxAlias): strings.Repeat("${A}", 100), strings.Repeat("z", 100_000): strings.Repeat("${A}", 100),
 	} {
 		g := read(t, files(map[string]string{
 			"clusters/a/ks.yaml": fmt.Sprintf(entry, "a", "b")[:len(fmt.Sprintf(entry, "a", "b"))-len("spec: {path: \"b\"}\n")] +
@@ -329,7 +330,7 @@ func TestLongVariables(t *testing.T) {
 
 // TestNestedVariables: what is filled in for a variable in another one's replacement stays short on the way, too.
 func TestNestedVariables(t *testing.T) {
-	v, text := graph.Variables{Values: map[string]string{"A": strings.Repeat("a", graph.MaxAlias)}}, "b"
+	v, text := manifest.Variables{Values: map[string]string{"A": strings.Repeat("a", manifest.MaxAlias)}}, "b"
 	for range 3 {
 		text = "${A//a/" + text + "}"
 	}

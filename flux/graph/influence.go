@@ -3,17 +3,20 @@ package graph
 import (
 	"path"
 	"slices"
+
+	"github.com/sluicegate/sluice/flux/kustomize"
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
 // Influence is a file that one entry point applies and that changes what another one is or makes. An influence stops there: what the
 // other one applies in its turn is changed by it only as far as it has an influence of its own, so a change two levels up is found by
 // [Entry.Digest] and [Entry.Way].
 type Influence struct {
-	Edge        // of By; Why is how: defines, patches, source, variables, chart source or values
-	By   Entry  // applies the file; it may be Of, where the file is no content
-	Of   Entry  // is changed by it
-	At   Place  // of the object, or of the patch, in the file
-	Text string // how, with the objects' names, for people
+	kustomize.Edge                // of By; Why is how: defines, patches, source, variables, chart source or values
+	By             Entry          // applies the file; it may be Of, where the file is no content
+	Of             Entry          // is changed by it
+	At             manifest.Place // of the object, or of the patch, in the file
+	Text           string         // how, with the objects' names, for people
 }
 
 // entry is the entry point of a Kustomization of the cluster; nil and the root's own are the root.
@@ -62,7 +65,7 @@ func (c *Cluster) Influences() []Influence {
 	for _, r := range c.readings {
 		by := c.reader(r, followers)
 		for _, file := range r.files {
-			x.add(by, r.of, Place{file, 1}, r.role, wordUses(r.role, r.source.Object, r.user))
+			x.add(by, r.of, manifest.Place{File: file, Line: 1}, r.role, wordUses(r.role, r.source.Object, r.user))
 		}
 		if r.release != nil { // its definition says which branch it is
 			of := r.entry(c, r.user)
@@ -80,11 +83,11 @@ func (c *Cluster) Influences() []Influence {
 }
 
 // add adds the influence of a file. What the root is by what it holds itself is its content.
-func (x *influences) add(by, of Entry, at Place, why, text string) {
-	if by == of && of.Kustomization == nil || x.c.tree.step(at.File, 1) || x.c.tree.hold(at.File, 1, len(text)) {
+func (x *influences) add(by, of Entry, at manifest.Place, why, text string) {
+	if by == of && of.Kustomization == nil || x.c.tree.Step(at.File, 1) || x.c.tree.Hold(at.File, 1, len(text)) {
 		return
 	}
-	edge := Edge{File: at.File, By: by.edges()[at.File].By, Why: why}
+	edge := kustomize.Edge{File: at.File, By: by.edges()[at.File].By, Why: why}
 	x.out = append(x.out, Influence{edge, by, of, at, text})
 }
 
@@ -96,7 +99,7 @@ func (x *influences) patches(o Object, of Entry) {
 }
 
 // patcher is the entry point that applies a patch of an object.
-func (c *Cluster) patcher(o Object, p Place) Entry {
+func (c *Cluster) patcher(o Object, p manifest.Place) Entry {
 	by := c.entry(o.Entry)
 	if _, reads := by.edges()[p.File]; !reads && o.Entry != nil {
 		return c.entry(o.Entry.Entry)
@@ -168,16 +171,16 @@ func (x *influences) object(s *thing, of Entry, role string, user Object) {
 		}
 		x.add(by, of, one.Place, role, text)
 		for dir := path.Dir(one.File); one.by != nil && one.by.Entry == nil; dir = path.Dir(dir) { // whoever reads it may do so by a list
-			if b := x.c.tree.builds[dir]; b != nil {
-				x.add(by, of, b.place, role, text)
+			if b := x.c.tree.Builds[dir]; b != nil {
+				x.add(by, of, b.Place, role, text)
 			}
 			if dir == "." {
 				break
 			}
 		}
 		if one.made != nil {
-			for _, file := range one.made.files {
-				x.add(by, of, Place{file, 1}, role, text)
+			for _, file := range one.made.Files {
+				x.add(by, of, manifest.Place{File: file, Line: 1}, role, text)
 			}
 		}
 		x.first[d] = [2]int{first, len(x.out)}
@@ -192,7 +195,7 @@ func (x *influences) object(s *thing, of Entry, role string, user Object) {
 // substitutes reports whether a Kustomization itself holds a variable.
 func (k *Kustomization) substitutes(name string) bool {
 	_, has := k.Substitute[name]
-	return has || name == anyVariable && len(k.Substitute) > 0
+	return has || name == manifest.AnyVariable && len(k.Substitute) > 0
 }
 
 // has reports whether an object holds a variable, as far as is known.
@@ -201,12 +204,12 @@ func (c *thing) has(t *Tree, name string) bool {
 		c.known = c.values(t)
 	}
 	_, has := c.known[name]
-	return has || c.hidden[name] || c.unread || name == anyVariable
+	return has || c.hidden[name] || c.unread || name == manifest.AnyVariable
 }
 
 // defined finds the documents that define entry points, and sources that are used.
 func (c *Cluster) defined() {
-	c.defines = map[Place]bool{}
+	c.defines = map[manifest.Place]bool{}
 	mark := func(origins []origin) {
 		for _, o := range origins {
 			if isSource(o.Kind) && o.by == nil {
@@ -234,9 +237,9 @@ func (e Entry) Content() []string {
 		files = e.Cluster.RootFiles()
 	}
 	return slices.DeleteFunc(files, func(file string) bool {
-		c := e.Cluster.tree.contents[file]
-		return c != nil && len(c.docs) > 0 && !c.others &&
-			!slices.ContainsFunc(c.docs, func(d *doc) bool { return !e.Cluster.defines[d.place] })
+		c := e.Cluster.tree.Contents[file]
+		return c != nil && len(c.Docs) > 0 && !c.Others &&
+			!slices.ContainsFunc(c.Docs, func(d *manifest.Doc) bool { return !e.Cluster.defines[d.Place] })
 	})
 }
 
@@ -246,12 +249,12 @@ func (e Entry) Way() []string {
 	files := map[string]bool{}
 	if e.Kustomization != nil {
 		e.Cluster.above(files, e.Kustomization)
-		return sortedKeys(files)
+		return manifest.SortedKeys(files)
 	}
 	for _, k := range e.Cluster.roots {
 		e.Cluster.above(files, k)
 	}
-	return sortedKeys(files)
+	return manifest.SortedKeys(files)
 }
 
 // Root is the root of its cluster.
@@ -259,7 +262,7 @@ func (e Entry) Root() Entry { return Entry{Cluster: e.Cluster} }
 
 // above adds what leads to a Kustomization, and to those that it is applied by.
 func (c *Cluster) above(files map[string]bool, k *Kustomization) {
-	for n := 0; k != nil && n <= MaxDepth; k, n = k.Entry, n+1 {
+	for n := 0; k != nil && n <= kustomize.MaxDepth; k, n = k.Entry, n+1 {
 		for _, file := range c.leads(k) {
 			files[file] = true
 		}
@@ -277,7 +280,7 @@ func (c *Cluster) leads(k *Kustomization) []string {
 		if k == c.self {
 			c.applied(files)
 		}
-		k.leads = sortedKeys(files)
+		k.leads = manifest.SortedKeys(files)
 	}
 	return k.leads
 }
@@ -325,12 +328,12 @@ func (c *Cluster) syncs() []*Instance {
 // Digest is a hash of an entry point's definition, with patches and variables, of the sources that it is made of, of what those are and read that lead to
 // it, and of where the root is: it is the same in two trees where these say the same, wherever and however they are written.
 func (e Entry) Digest() string {
-	h := &digest{}
-	h.add(e.Path(), e.Branch(), e.Cluster.pointed)
+	h := &manifest.Digest{}
+	h.Add(e.Path(), e.Branch(), e.Cluster.pointed)
 	if k := e.Kustomization; k != nil {
-		h.add(k.digest)
+		h.Add(k.digest)
 		for _, o := range k.origins {
-			h.add(o.digest)
+			h.Add(o.digest)
 		}
 		k.Entry.readBy(h)
 	}
@@ -339,14 +342,14 @@ func (e Entry) Digest() string {
 
 // pointedAt is a hash of where Flux is pointed at in a cluster, and by what: of each Kustomization that is the root, and of what generates it.
 func (c *Cluster) pointedAt() string {
-	h := &digest{}
-	h.add(c.Path, c.Branch, c.URL, c.Place.File)
+	h := &manifest.Digest{}
+	h.Add(c.Path, c.Branch, c.URL, c.Place.File)
 	for _, k := range c.roots {
-		h.add("root", k.Path)
+		h.Add("root", k.Path)
 		k.readBy(h)
 	}
 	for _, i := range c.syncs() {
-		h.add("sync", i.Namespace, i.Name)
+		h.Add("sync", i.Namespace, i.Name)
 		i.Entry.readBy(h)
 	}
 	return h.String()
@@ -354,11 +357,11 @@ func (c *Cluster) pointedAt() string {
 
 // readBy adds what a Kustomization is, what it reads, and the same of those that it is applied by: Flux deletes what one has applied that
 // is another one then.
-func (k *Kustomization) readBy(h *digest) {
-	for n := 0; k != nil && n <= MaxDepth; k, n = k.Entry, n+1 {
-		h.add(k.Namespace, k.Name, k.KubeConfig, k.SourceRef.Kind, k.SourceRef.Namespace, k.SourceRef.Name)
+func (k *Kustomization) readBy(h *manifest.Digest) {
+	for n := 0; k != nil && n <= kustomize.MaxDepth; k, n = k.Entry, n+1 {
+		h.Add(k.Namespace, k.Name, k.KubeConfig, k.SourceRef.Kind, k.SourceRef.Namespace, k.SourceRef.Name)
 		for _, o := range k.origins {
-			h.add(o.digest)
+			h.Add(o.digest)
 		}
 	}
 }

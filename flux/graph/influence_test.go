@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/internal/fluxtrees"
 	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/meter"
@@ -190,15 +191,15 @@ func TestLargeValues(t *testing.T) {
 		return "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: " + name + "\n  namespace: x\ndata:\n" + data
 	}
 	var keys strings.Builder
-	for i := range graph.MaxKeys + 1 {
+	for i := range manifest.MaxKeys + 1 {
 		keys.WriteString("k" + strconv.Itoa(i) + ": x, ")
 	}
 	for name, text := range map[string]string{
-		"large":       object("v", "  a: |\n"+strings.Repeat("    kind: Kustomization\n", graph.MaxDoc/10)),
+		"large":       object("v", "  a: |\n"+strings.Repeat("    kind: Kustomization\n", manifest.MaxDoc/10)),
 		"many keys":   strings.NewReplacer("\ndata:", "\ndata: {"+keys.String()+"}", "kind", `"kind"`).Replace(object("v", "")),
-		"secret":      strings.Replace(object("v", "  a: "+strings.Repeat("x", graph.MaxDoc)+"\n"), "\ndata", "\nstringData", 1),
-		"name at end": "apiVersion: v1\ndata:\n  a: " + strings.Repeat("x", graph.MaxDoc) + "\nkind: ConfigMap\nmetadata: {name: v, namespace: x}\n",
-		"two":         object("w", "  a: "+strings.Repeat("x", graph.MaxDoc)+"\n") + "---\n" + object("v", "  a: "+strings.Repeat("x", graph.MaxDoc)+"\n"),
+		"secret":      strings.Replace(object("v", "  a: "+strings.Repeat("x", manifest.MaxDoc)+"\n"), "\ndata", "\nstringData", 1),
+		"name at end": "apiVersion: v1\ndata:\n  a: " + strings.Repeat("x", manifest.MaxDoc) + "\nkind: ConfigMap\nmetadata: {name: v, namespace: x}\n",
+		"two":         object("w", "  a: "+strings.Repeat("x", manifest.MaxDoc)+"\n") + "---\n" + object("v", "  a: "+strings.Repeat("x", manifest.MaxDoc)+"\n"),
 	} {
 		g := read(t, files(map[string]string{
 			"clusters/c/ks.yaml": objectOf(kustomizeAPI, "Kustomization", "values", "{path: values}") + objectOf(kustomizeAPI, "Kustomization", "apps", "{path: apps}"),
@@ -287,14 +288,14 @@ func TestDigest(t *testing.T) {
 // TestUnread: a variable may be set in what was not read of a large ConfigMap, so what it is by default is not known either.
 func TestUnread(t *testing.T) {
 	var keys strings.Builder
-	for i := range graph.MaxKeys + 1 {
+	for i := range manifest.MaxKeys + 1 {
 		keys.WriteString("k" + strconv.Itoa(i) + ": x, ")
 	}
 	for data, known := range map[string]bool{
-		"kind: ConfigMap\ndata: {A: b}\n":                                              true,
-		"\"kind\": ConfigMap\ndata: {" + keys.String() + "}\n":                         false,
-		"kind: ConfigMap\ndata:\n  a: " + strings.Repeat("x", graph.MaxConfig) + "\n":  false,
-		"\"kind\": ConfigMap\ndata: {a: " + strings.Repeat("x", graph.MaxConfig) + "}": true,
+		"kind: ConfigMap\ndata: {A: b}\n":                                                 true,
+		"\"kind\": ConfigMap\ndata: {" + keys.String() + "}\n":                            false,
+		"kind: ConfigMap\ndata:\n  a: " + strings.Repeat("x", manifest.MaxConfig) + "\n":  false,
+		"\"kind\": ConfigMap\ndata: {a: " + strings.Repeat("x", manifest.MaxConfig) + "}": true,
 	} {
 		g := read(t, files(map[string]string{
 			"clusters/c/ks.yaml": objectOf(kustomizeAPI, "Kustomization", "p", "{path: p, postBuild: {substituteFrom: [{kind: ConfigMap, name: v}]}}"),

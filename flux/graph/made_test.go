@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/internal/fluxtrees"
 	"github.com/sluicegate/sluice/internal/race"
 )
@@ -284,7 +285,7 @@ func (r patchwork) adds() *graph.Kustomization {
 	for range r.IntN(3) {
 		t := r.target()
 		of := func(key string) string { s, _ := t[key].(string); return s }
-		k.Patches = append(k.Patches, graph.Patch{Text: r.patch(), Target: graph.Target{
+		k.Patches = append(k.Patches, manifest.Patch{Text: r.patch(), Target: manifest.Target{
 			Group: of("group"), Version: of("version"), Kind: of("kind"), Namespace: of("namespace"), Name: of("name"),
 			LabelSelector: of("labelSelector"), AnnotationSelector: of("annotationSelector"),
 		}})

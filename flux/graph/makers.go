@@ -5,25 +5,27 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
 // elsewhere finds in a chart that it makes something in a namespace, which may be another one than its release's.
 var elsewhere = regexp.MustCompile(`namespace["']?:[ \t]*[^ \t\r\n][^\r\n]*`)
 
 // may reports whether a maker may make an object. Where operators do, that of its name counts, and each that it names, in its namespace or one that it names.
-func (c *thing) may(r Ref) bool {
+func (c *thing) may(r manifest.Ref) bool {
 	switch {
-	case c.made == nil && len(c.begins) > 0 && !slices.ContainsFunc(c.begins, func(name string) bool { return unfilled(name) != "" || strings.HasPrefix(r.Name, name) }):
+	case c.made == nil && len(c.begins) > 0 && !slices.ContainsFunc(c.begins, func(name string) bool { return manifest.Unfilled(name) != "" || strings.HasPrefix(r.Name, name) }):
 		return false
-	case c.anyName() && (isSource(c.Kind) || c.data != nil && !makes(c.Kind)):
+	case c.anyName() && (isSource(c.Kind) || c.data != nil && !manifest.Makes(c.Kind)):
 		return c.Kind == r.Kind
 	case c.data == nil:
-	case makes(c.Kind):
+	case manifest.Makes(c.Kind):
 		if isSource(r.Kind) {
 			return false
 		}
 		anywhere := r.Namespace == "" || c.Namespace == "" || strings.HasPrefix(c.Kind, "Cluster") || c.Kind == "Bundle"
-		return c.data.says(r.Name) && (anywhere || c.data.says(r.Namespace))
+		return c.data.Says(r.Name) && (anywhere || c.data.Says(r.Namespace))
 	case c.Kind != r.Kind || c.Name != r.Name:
 		return false
 	}
@@ -32,7 +34,7 @@ func (c *thing) may(r Ref) bool {
 
 // anyName reports whether it is not known what an object is called.
 func (c *thing) anyName() bool {
-	return unfilled(c.Namespace+c.Name) != "" || c.data != nil && c.data.renamed
+	return manifest.Unfilled(c.Namespace+c.Name) != "" || c.data != nil && c.data.Renamed
 }
 
 // makers finds what may make the ConfigMaps, Secrets and sources that something of a cluster refers to and that stand in no file that is read: a ResourceSet, one of
@@ -47,7 +49,7 @@ func (w *walk) makers(c *Cluster) bool {
 		named[mention{r.Kind, r.Name}] = true
 	}
 	makers := slices.Concat(c.sets, c.makers)
-	for _, key := range slices.SortedFunc(maps.Keys(c.index), Ref.compare) {
+	for _, key := range slices.SortedFunc(maps.Keys(c.index), manifest.Ref.Compare) {
 		for _, s := range c.index[key] {
 			if key.Namespace != "*" && (s.anyName() || s.data != nil && named[mention{s.Kind, s.Name}]) { // controllers copy such objects to other namespaces
 				makers = append(makers, s)
@@ -55,10 +57,10 @@ func (w *walk) makers(c *Cluster) bool {
 		}
 	}
 	for _, r := range c.releases {
-		if r.made != nil && len(r.made.files) == 0 {
+		if r.made != nil && len(r.made.Files) == 0 {
 			r.made = nil // its chart stands elsewhere: what is called as the release is, or as its values say, counts
 		}
-		if r.made != nil && slices.ContainsFunc(r.made.files, w.elsewhere) {
+		if r.made != nil && slices.ContainsFunc(r.made.Files, w.elsewhere) {
 			r.into = ""
 		}
 		makers = append(makers, r)
@@ -70,9 +72,9 @@ func (w *walk) makers(c *Cluster) bool {
 	for _, m := range makers {
 		size := 0 // of what is looked through
 		if m.data != nil {
-			size = m.data.size
+			size = m.data.Size
 		}
-		for _, r := range slices.SortedFunc(maps.Keys(c.missing), Ref.compare) {
+		for _, r := range slices.SortedFunc(maps.Keys(c.missing), manifest.Ref.Compare) {
 			if w.Spent(1+size>>10, 0) || m.data == nil && !c.missing[r] && !m.mentions.names[mention{"", r.Name}] || !m.may(r) {
 				continue
 			}
@@ -88,18 +90,18 @@ func (w *walk) makers(c *Cluster) bool {
 // plain is the ConfigMaps, Secrets and sources of the tree, whoever reads them.
 func (t *Tree) plain() []*thing {
 	t.Look(".", true)
-	var all []*doc
-	for _, file := range sortedKeys(t.contents) {
-		all = append(all, t.docs(file)...)
-		if b := t.contents[file].build; b != nil {
-			all = append(all, b.generated...)
+	var all []*manifest.Doc
+	for _, file := range manifest.SortedKeys(t.Contents) {
+		all = append(all, t.Docs(file)...)
+		if b := t.Contents[file].Build; b != nil {
+			all = append(all, b.Generated...)
 		}
 	}
 	var out []*thing
 	for _, d := range all {
-		o := Object{Place: d.place, Kind: d.text("kind"), Namespace: d.text("metadata", "namespace"), Name: d.text("metadata", "name")}
-		if (d.plain() || isSource(o.Kind)) && o.Name != "" {
-			out = append(out, &thing{Object: o, digest: d.digest(), data: d, into: o.Namespace, made: d.made})
+		o := Object{Place: d.Place, Kind: d.Text("kind"), Namespace: d.Text("metadata", "namespace"), Name: d.Text("metadata", "name")}
+		if (d.Plain() || isSource(o.Kind)) && o.Name != "" {
+			out = append(out, &thing{Object: o, digest: d.Digest(), data: d, into: o.Namespace, made: d.Made})
 		}
 	}
 	return out
@@ -107,7 +109,7 @@ func (t *Tree) plain() []*thing {
 
 // elsewhere reports whether a file of a chart says a namespace that is not that of the release.
 func (w *walk) elsewhere(file string) bool {
-	text, err := w.tree.ReadWhole(file, MaxFile)
+	text, err := w.tree.ReadWhole(file, manifest.MaxFile)
 	return err != nil || w.Spent(1+len(text)>>10, 0) || slices.ContainsFunc(elsewhere.FindAllString(string(text), -1), func(line string) bool {
 		return !strings.Contains(line, "Release.Namespace")
 	})

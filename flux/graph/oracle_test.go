@@ -20,6 +20,8 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/kustomize"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/internal/fluxtrees"
 	"github.com/sluicegate/sluice/internal/race"
 )
@@ -113,7 +115,7 @@ func entryName(e graph.Entry) string {
 type spec struct {
 	path, namespace string
 	components      []string
-	patches         []graph.Patch
+	patches         []manifest.Patch
 }
 
 // specOf is the spec of an entry point. A root has that of its own Kustomization, if it applies one.
@@ -366,7 +368,7 @@ func local(tree filesys.FileSystem, dir string, depth int) error {
 	if err != nil {
 		return err
 	}
-	if depth > graph.MaxDepth {
+	if depth > kustomize.MaxDepth {
 		return fmt.Errorf("%s: lists lead too deep", dir)
 	}
 	if f["helmCharts"] != nil {

@@ -4,23 +4,25 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
 // Refs is the objects that an entry point and the HelmReleases that it applies refer to, and that those are made of, sorted, with those that stand in no
 // file that was read. The sources of the entry point itself are in [Entry.Digest].
-func (e Entry) Refs() []Ref {
-	return slices.SortedFunc(maps.Keys(e.Cluster.refs[e.Kustomization]), Ref.compare)
+func (e Entry) Refs() []manifest.Ref {
+	return slices.SortedFunc(maps.Keys(e.Cluster.refs[e.Kustomization]), manifest.Ref.Compare)
 }
 
 // refer keeps what objects that an entry point applies refer to.
-func (c *Cluster) refer(of Entry, user Object, refs ...Ref) {
+func (c *Cluster) refer(of Entry, user Object, refs ...manifest.Ref) {
 	for _, r := range refs {
 		r.Namespace = cmp.Or(r.Namespace, user.Namespace)
 		if r.Name == "" {
 			continue
 		}
 		if c.refs[of.Kustomization] == nil {
-			c.refs[of.Kustomization] = map[Ref]bool{}
+			c.refs[of.Kustomization] = map[manifest.Ref]bool{}
 		}
 		c.refs[of.Kustomization][r] = true
 	}
@@ -28,7 +30,7 @@ func (c *Cluster) refer(of Entry, user Object, refs ...Ref) {
 
 // miss keeps what an object refers to that stands in no file, and that somebody may make. What lets a Kustomization or a source be read is mostly made by hand,
 // so that only what says its name counts there: all is false.
-func (c *Cluster) miss(r Ref, user Object, all bool) {
+func (c *Cluster) miss(r manifest.Ref, user Object, all bool) {
 	r.Namespace = cmp.Or(r.Namespace, user.Namespace)
 	made := r.Kind == "ConfigMap" || r.Kind == "Secret" || isSource(r.Kind) && !c.handsOn(r, user)
 	if made && r.Name != "" && c.index.find(r, user) == nil {
@@ -38,7 +40,7 @@ func (c *Cluster) miss(r Ref, user Object, all bool) {
 
 // referred finds what everything of a cluster refers to.
 func (w *walk) referred(c *Cluster) {
-	c.refs, c.missing = map[*Kustomization]map[Ref]bool{}, map[Ref]bool{}
+	c.refs, c.missing = map[*Kustomization]map[manifest.Ref]bool{}, map[manifest.Ref]bool{}
 	uses := func(of Entry, user Object, uses []use, all bool) {
 		for _, u := range uses {
 			c.refer(of, user, u.ref)
@@ -48,8 +50,8 @@ func (w *walk) referred(c *Cluster) {
 	for _, k := range c.Kustomizations {
 		of := c.entry(k)
 		for _, r := range k.SubstituteFrom {
-			c.refer(of, k.Object, Ref{r.Kind, "", r.Name})
-			c.miss(Ref{r.Kind, "", r.Name}, k.Object, true)
+			c.refer(of, k.Object, manifest.Ref{Kind: r.Kind, Namespace: "", Name: r.Name})
+			c.miss(manifest.Ref{Kind: r.Kind, Namespace: "", Name: r.Name}, k.Object, true)
 		}
 		for _, u := range k.uses {
 			c.miss(u.ref, k.Object, isSource(u.ref.Kind))
@@ -89,35 +91,35 @@ func (c *Cluster) fills(of Entry, o Object, names []string) {
 	found, _ := c.variables(o.Entry)
 	for _, s := range found {
 		if slices.ContainsFunc(names, func(name string) bool { return s.has(c.tree, name) }) {
-			c.refer(of, o.Entry.Object, Ref{s.Kind, s.Namespace, s.Name})
+			c.refer(of, o.Entry.Object, manifest.Ref{Kind: s.Kind, Namespace: s.Namespace, Name: s.Name})
 		}
 	}
 }
 
 // Says is a hash of what the objects of a name say that others apply, and of what applies them; "" if none stands in a file that was read. The entry
 // point may be one of another tree.
-func (e Entry) Says(r Ref) string {
-	h := &digest{}
+func (e Entry) Says(r manifest.Ref) string {
+	h := &manifest.Digest{}
 	for _, one := range e.foreign(r) {
 		if one.data != nil {
-			h.add(one.File, one.data.digest()) // of its data not all is kept
+			h.Add(one.File, one.data.Digest()) // of its data not all is kept
 		}
-		h.add(one.digest)
+		h.Add(one.digest)
 		one.Entry.readBy(h)
 	}
-	if h.empty() {
+	if h.Empty() {
 		return ""
 	}
 	return h.String()
 }
 
 // Leads is the files from the root to the objects of a name that others apply, as [Entry.Way] is those to an entry point.
-func (e Entry) Leads(r Ref) []string {
+func (e Entry) Leads(r manifest.Ref) []string {
 	files := map[string]bool{}
 	for _, one := range e.foreign(r) {
 		e.Cluster.way(files, one.Object)
 		if one.made != nil {
-			for _, file := range one.made.files {
+			for _, file := range one.made.Files {
 				files[file] = true
 			}
 		}
@@ -125,11 +127,11 @@ func (e Entry) Leads(r Ref) []string {
 			files[file] = true
 		}
 	}
-	return sortedKeys(files)
+	return manifest.SortedKeys(files)
 }
 
 // foreign is the objects of a name that the entry point does not apply itself.
-func (e Entry) foreign(r Ref) []*thing {
+func (e Entry) foreign(r manifest.Ref) []*thing {
 	s := e.Cluster.index.find(r, Object{})
 	if s == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
-	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/kustomize"
 )
 
 // TestRemote: what kustomize would fetch is remote, whatever stands in the tree. Of what it would look for in the tree only what names a scheme, or a
@@ -30,8 +30,8 @@ func TestRemote(t *testing.T) {
 		}
 		_, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(fsys, "k")
 		fetched := strings.Contains(fmt.Sprint(err), "no 'git' program") || strings.Contains(fmt.Sprint(err), "connection refused")
-		if err == nil || fetched != want.kustomize || graph.Remote(ref) != want.graph {
-			t.Errorf("%s: kustomize fetches it: %t, graph: %t; want %+v\n%v", ref, fetched, graph.Remote(ref), want, err)
+		if err == nil || fetched != want.kustomize || kustomize.Remote(ref) != want.graph {
+			t.Errorf("%s: kustomize fetches it: %t, graph: %t; want %+v\n%v", ref, fetched, kustomize.Remote(ref), want, err)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
 // Which URL is this repository's is never guessed from a stranger. What says it is, in this order, what the repository's file names for the cluster, else
@@ -115,13 +117,13 @@ func (c *Cluster) here(k *Kustomization) bool {
 
 // handsOn reports whether a source that an object names is that which the root is read from, by what it is called. What a kubeConfig leads to has a Flux of its
 // own, whose source is called so, too.
-func (c *Cluster) handsOn(r Ref, from Object) bool {
+func (c *Cluster) handsOn(r manifest.Ref, from Object) bool {
 	if from.Entry.target() != "" {
 		return false
 	}
-	own := Ref{Namespace: fluxSystem, Name: fluxSystem}
+	own := manifest.Ref{Namespace: fluxSystem, Name: fluxSystem}
 	if c.self != nil && c.self.SourceRef.Name != "" {
-		own = Ref{Namespace: cmp.Or(c.self.SourceRef.Namespace, c.self.Namespace, fluxSystem), Name: c.self.SourceRef.Name}
+		own = manifest.Ref{Namespace: cmp.Or(c.self.SourceRef.Namespace, c.self.Namespace, fluxSystem), Name: c.self.SourceRef.Name}
 	}
 	namespace := cmp.Or(r.Namespace, from.Namespace, own.Namespace)
 	return r.Name == own.Name && namespace == own.Namespace
@@ -133,7 +135,7 @@ func (c *Cluster) mayBe(s *Source, dir string) bool {
 	switch {
 	case c.same(s.URL):
 		return isGit(s) || c.stands(dir)
-	case isGit(s) && unfilled(s.URL) != "":
+	case isGit(s) && manifest.Unfilled(s.URL) != "":
 		return c.stands(dir) // a problem names the variable
 	}
 	return c.doubtful(s) && dir != "." && c.stands(dir)
@@ -141,11 +143,11 @@ func (c *Cluster) mayBe(s *Source, dir string) bool {
 
 // doubtful reports whether it is not known whether a source is this repository.
 func (c *Cluster) doubtful(s *Source) bool {
-	return s != nil && isGit(s) && unfilled(s.URL) == "" && !c.same(s.URL) && !c.stranger(s.URL)
+	return s != nil && isGit(s) && manifest.Unfilled(s.URL) == "" && !c.same(s.URL) && !c.stranger(s.URL)
 }
 
 // stands reports whether a directory is one of the tree, or not known.
-func (c *Cluster) stands(dir string) bool { return unfilled(dir) != "" || c.tree.isDir(dir) }
+func (c *Cluster) stands(dir string) bool { return manifest.Unfilled(dir) != "" || c.tree.IsDir(dir) }
 
 // stranger reports whether a URL is known to be another repository's: it is none of those that this one is known to have, and is not called as a mirror of
 // it may be; nor as a fork, where the caller alone knows it.
@@ -247,7 +249,7 @@ func (c *Cluster) Unconfirmed() []*Source {
 		}
 	}
 	slices.SortFunc(out, func(a, b *Source) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), Ref{a.URL, a.Namespace, a.Name}.compare(Ref{b.URL, b.Namespace, b.Name}))
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), manifest.Ref{Kind: a.URL, Namespace: a.Namespace, Name: a.Name}.Compare(manifest.Ref{Kind: b.URL, Namespace: b.Namespace, Name: b.Name}))
 	})
 	return out
 }

@@ -6,12 +6,15 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/sluicegate/sluice/flux/kustomize"
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
 // bootstrapped is the clusters that say themselves what they read: by a FluxInstance, or by what `flux bootstrap` writes. Several may read one
 // directory, each with what its Kustomization adds; of those that add the same, the most credible counts. Strangers are what says that of another
 // repository, as an example does, and of a directory where no Flux object is: a cluster whose repository had another name is never lost.
-func (t *Tree) bootstrapped(w *walk, all Objects) (out []Cluster, strangers []Leaf) {
+func (t *Tree) bootstrapped(w *walk, all Objects) (out []Cluster, strangers []kustomize.Leaf) {
 	at, here := map[string]int{}, map[string]bool{}
 	add := func(c Cluster) {
 		if t.Meter().Err() != nil {
@@ -20,7 +23,7 @@ func (t *Tree) bootstrapped(w *walk, all Objects) (out []Cluster, strangers []Le
 		key := c.identity()
 		i, known := at[key]
 		switch {
-		case !known && len(out) <= MaxClusters && t.dirs[c.Path]:
+		case !known && len(out) <= MaxClusters && t.Dirs[c.Path]:
 			at[key] = len(out)
 			here[c.Path] = here[c.Path] || SameURL(c.URL, t.URL)
 			out = append(out, c)
@@ -28,7 +31,7 @@ func (t *Tree) bootstrapped(w *walk, all Objects) (out []Cluster, strangers []Le
 			out[i] = t.credible(w, out[i], c)
 		}
 	}
-	roots, written, patched := t.roots(all), map[Place]Cluster{}, map[Place]string{}
+	roots, written, patched := t.roots(all), map[manifest.Place]Cluster{}, map[manifest.Place]string{}
 	for _, c := range roots {
 		written[c.Place] = c
 	}
@@ -50,7 +53,7 @@ func (t *Tree) bootstrapped(w *walk, all Objects) (out []Cluster, strangers []Le
 	return slices.DeleteFunc(out, func(c Cluster) bool {
 		stranger := c.kind == gitRepository && !alike(c.URL, t.URL) && (c.Path == "." || !t.led(c.Path)) && !w.readsItself(c.Path, c.Place.File)
 		if stranger {
-			strangers = append(strangers, Leaf{Place: c.Place, Kind: LeafSource, Text: wordStranger(c.Path, c.URL)})
+			strangers = append(strangers, kustomize.Leaf{Place: c.Place, Kind: kustomize.LeafSource, Text: wordStranger(c.Path, c.URL)})
 		}
 		return stranger
 	}), strangers
@@ -110,7 +113,7 @@ func (t *Tree) credit(w *walk, c Cluster) int {
 
 // readsItself reports whether what is read of a directory has the definition of what reads it.
 func (w *walk) readsItself(dir, file string) bool {
-	_, reads := w.result(dir, nil).edges[file]
+	_, reads := w.result(dir, nil).Edges[file]
 	return reads && describes(dir, file)
 }
 
@@ -160,35 +163,35 @@ func (c Cluster) patchedBy(o Object) Cluster {
 
 // synced fills in what the patches of an instance make of the Kustomization and the source that the Flux Operator makes for it.
 func (t *Tree) synced(c *Cluster, i *Instance) {
-	object := func(group, kind string, spec *node) *doc {
-		d := &doc{place: i.Place, patched: i.patched, node: mapping(i.Line, "apiVersion", group+"/v1", "kind", kind)}
-		d.put("name", i.sync)
-		d.put("namespace", i.namespace())
-		d.node.Content = append(d.node.Content, mapping(i.Line, "spec", "").Content[0], spec)
+	object := func(group, kind string, spec *manifest.Node) *manifest.Doc {
+		d := &manifest.Doc{Place: i.Place, Patched: i.patched, Node: manifest.Mapping(i.Line, "apiVersion", group+"/v1", "kind", kind)}
+		d.Put("name", i.sync)
+		d.Put("namespace", i.namespace())
+		d.Node.Content = append(d.Node.Content, manifest.Mapping(i.Line, "spec", "").Content[0], spec)
 		return d
 	}
-	ref := mapping(i.Line, "name", i.Ref)
-	from := mapping(i.Line, "url", i.URL, "ref", "")
+	ref := manifest.Mapping(i.Line, "name", i.Ref)
+	from := manifest.Mapping(i.Line, "url", i.URL, "ref", "")
 	from.Content[3] = ref
 	if i.pull != "" {
-		from.Content = append(from.Content, mapping(i.Line, "secretRef").Content[0], mapping(i.Line, "name", i.pull))
+		from.Content = append(from.Content, manifest.Mapping(i.Line, "secretRef").Content[0], manifest.Mapping(i.Line, "name", i.pull))
 	}
-	spec := mapping(i.Line, "path", i.Path, "sourceRef", "")
-	spec.Content[3] = mapping(i.Line, "kind", i.SourceKind, "name", i.sync)
-	before := [2]*doc{object(fluxKustomize, "Kustomization", spec), object(fluxSource, i.SourceKind, from)}
+	spec := manifest.Mapping(i.Line, "path", i.Path, "sourceRef", "")
+	spec.Content[3] = manifest.Mapping(i.Line, "kind", i.SourceKind, "name", i.sync)
+	before := [2]*manifest.Doc{object(manifest.GroupKustomize, "Kustomization", spec), object(manifest.GroupSource, i.SourceKind, from)}
 	now := before
 	for _, p := range i.patches {
-		if t.step(p.File, 1+len(p.Text)>>8) {
-			t.stopped()
+		if t.Step(p.File, 1+len(p.Text)>>8) {
+			t.Stopped()
 			return
 		}
-		change, err := parsePatch([]byte(p.Text), p.Place, p.Target)
+		change, err := manifest.ParsePatch([]byte(p.Text), p.Place, p.Target)
 		if err != nil {
 			c.doubt(t, p.Place, err)
 			continue
 		}
 		for n, d := range now {
-			if now[n], err = change.apply(d, &Work{Reader: &t.Reader}); err != nil {
+			if now[n], err = change.Apply(d, &manifest.Work{Reader: &t.Reader}); err != nil {
 				c.doubt(t, p.Place, err)
 			}
 		}
@@ -225,10 +228,10 @@ func (i *Instance) namespace() string {
 }
 
 // doubt keeps that the Kustomization of a root may be another one.
-func (c *Cluster) doubt(t *Tree, at Place, err error) {
-	p := Problem{Place: at, Text: wordPatch(err.Error())}
-	t.note(p)
-	c.doubts = more(c.doubts, p)
+func (c *Cluster) doubt(t *Tree, at manifest.Place, err error) {
+	p := manifest.Problem{Place: at, Text: manifest.PatchProblem(err.Error())}
+	t.Note(p)
+	c.doubts = manifest.More(c.doubts, p)
 }
 
 // patchedRoots is the roots as kustomization.yaml files patch them: of every one that patches something and leads to the file of a root.
@@ -245,10 +248,10 @@ func (t *Tree) patchedRoots(w *walk, all Objects) []Cluster {
 		}
 	}
 	namedBy := map[string][]string{} // directories with a kustomization.yaml, by what they name
-	for _, dir := range sortedKeys(t.builds) {
-		for _, name := range t.builds[dir].names() {
-			if base := name[strings.LastIndexByte(name, '/')+1:]; !isManifest(base) || bases[base] {
-				p := Clean(path.Join(dir, name))
+	for _, dir := range manifest.SortedKeys(t.Builds) {
+		for _, name := range t.Builds[dir].Names() {
+			if base := name[strings.LastIndexByte(name, '/')+1:]; !kustomize.IsManifest(base) || bases[base] {
+				p := manifest.Clean(path.Join(dir, name))
 				namedBy[p] = append(namedBy[p], dir)
 			}
 		}
@@ -263,7 +266,7 @@ func (t *Tree) patchedRoots(w *walk, all Objects) []Cluster {
 			seen[dir] = true
 			queue = append(queue, dir)
 			for _, d := range w.patchedDocs(dir) {
-				if !d.gone {
+				if !d.Gone {
 					found.add(t, d, nil)
 				}
 			}
@@ -277,9 +280,9 @@ func (t *Tree) patchedRoots(w *walk, all Objects) []Cluster {
 }
 
 // patchedDocs is what a directory makes of documents, if it patches any.
-func (w *walk) patchedDocs(dir string) []*doc {
-	if !w.tree.builds[dir].changes() {
+func (w *walk) patchedDocs(dir string) []*manifest.Doc {
+	if !w.tree.Builds[dir].Changes() {
 		return nil
 	}
-	return w.result(dir, nil).docs
+	return w.result(dir, nil).Docs
 }

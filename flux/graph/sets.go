@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
 const (
@@ -41,13 +43,13 @@ var (
 )
 
 // mentions is what a ResourceSet mentions.
-func (t *Tree) mentions(d *doc) mentioned {
-	hold := func(name string) bool { return t.hold(d.place.File, 1, len(name)) }
-	m := mentioned{map[mention]bool{}, map[string]bool{d.text("metadata", "namespace"): true}, hold}
-	m.walk(d.vars, at(d.node, "spec"), "", "")
-	if inputs := at(d.node, "spec", "inputsFrom"); inputs != nil {
+func (t *Tree) mentions(d *manifest.Doc) mentioned {
+	hold := func(name string) bool { return t.Hold(d.Place.File, 1, len(name)) }
+	m := mentioned{map[mention]bool{}, map[string]bool{d.Text("metadata", "namespace"): true}, hold}
+	m.walk(d.Vars, manifest.At(d.Node, "spec"), "", "")
+	if inputs := manifest.At(d.Node, "spec", "inputsFrom"); inputs != nil {
 		for _, from := range inputs.Content {
-			if at(from, "selector") != nil {
+			if manifest.At(from, "selector") != nil {
 				m.name(mention{inputProvider, "*"})
 			}
 		}
@@ -56,14 +58,14 @@ func (t *Tree) mentions(d *doc) mentioned {
 }
 
 // walk looks through what stands under a key of a section.
-func (m mentioned) walk(vars *Variables, n *node, key, section string) {
+func (m mentioned) walk(vars *manifest.Variables, n *manifest.Node, key, section string) {
 	switch {
 	case n == nil:
-	case n.Kind == scalarNode && key == "resourcesTemplate":
+	case n.Kind == manifest.ScalarNode && key == "resourcesTemplate":
 		m.template(vars.Expand(n.Value))
-	case n.Kind == scalarNode:
+	case n.Kind == manifest.ScalarNode:
 		m.text(vars.Expand(n.Value), key, section)
-	case n.Kind == mappingNode:
+	case n.Kind == manifest.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			m.walk(vars, n.Content[i+1], n.Content[i].Value, key)
 		}
@@ -84,7 +86,7 @@ func (m mentioned) text(text, key, section string) {
 		}
 	}
 	switch open := strings.Contains(name, "*"); {
-	case len(name) > MaxAlias || !plainName.MatchString(name):
+	case len(name) > manifest.MaxAlias || !plainName.MatchString(name):
 	case strings.HasSuffix(key, "amespace"):
 		if !m.namespaces[name] && !m.hold(name) {
 			m.namespaces[name] = true
@@ -152,10 +154,10 @@ func (m mentioned) means(w *walk, s *thing) bool {
 // resourceSets finds the objects of a cluster that its ResourceSets may refer to.
 func (w *walk) resourceSets(c *Cluster) {
 	for _, set := range c.sets {
-		for _, key := range slices.SortedFunc(maps.Keys(c.index), Ref.compare) {
+		for _, key := range slices.SortedFunc(maps.Keys(c.index), manifest.Ref.Compare) {
 			for _, s := range c.index[key] {
 				if key.Namespace != "*" && s.by == nil && set.mentions.means(w, s) {
-					set.uses = append(set.uses, use{ref: Ref{s.Kind, s.Namespace, s.Name}, role: roleSource})
+					set.uses = append(set.uses, use{ref: manifest.Ref{Kind: s.Kind, Namespace: s.Namespace, Name: s.Name}, role: roleSource})
 				}
 			}
 		}

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sluicegate/sluice/flux/kustomize"
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
 // origin is an object that another one is made of, and the field that says so.
@@ -16,8 +19,8 @@ type origin struct {
 
 // sourceUses is what an object of kind source depends on, whatever the kind: the source that it is made of, those that it includes, and the Secrets and
 // ConfigMaps that let it be fetched and verified.
-func (t *Tree) sourceUses(d *doc, kind string) []use {
-	uses := t.secretUses(d, at(d.node, "spec"))
+func (t *Tree) sourceUses(d *manifest.Doc, kind string) []use {
+	uses := t.secretUses(d, manifest.At(d.Node, "spec"))
 	switch kind {
 	case "HelmChart":
 		return append(t.chart(d, "spec"), uses...)
@@ -26,7 +29,7 @@ func (t *Tree) sourceUses(d *doc, kind string) []use {
 			uses = append(uses, use{ref: p.of, role: roleSource})
 		}
 	default:
-		if r := ref(d, at(d.node, "spec", "sourceRef")); r.Name != "" {
+		if r := manifest.RefOf(d, manifest.At(d.Node, "spec", "sourceRef")); r.Name != "" {
 			uses = append(uses, use{ref: r, role: roleSource})
 		}
 	}
@@ -34,16 +37,16 @@ func (t *Tree) sourceUses(d *doc, kind string) []use {
 }
 
 // account is the ServiceAccount that a section names.
-func account(d *doc, keys ...string) []use {
-	if name := d.text(append(keys, accountName)...); name != "" {
-		return []use{{ref: Ref{serviceAccount, "", name}, role: roleSource}}
+func account(d *manifest.Doc, keys ...string) []use {
+	if name := d.Text(append(keys, manifest.AccountName)...); name != "" {
+		return []use{{ref: manifest.Ref{Kind: manifest.ServiceAccount, Namespace: "", Name: name}, role: roleSource}}
 	}
 	return nil
 }
 
 // secretUses is the Secrets and ConfigMaps that a section names in fields such as secretRef and certSecretRef, and the sections in it.
-func (t *Tree) secretUses(d *doc, section *node) []use {
-	if section == nil || section.Kind != mappingNode {
+func (t *Tree) secretUses(d *manifest.Doc, section *manifest.Node) []use {
+	if section == nil || section.Kind != manifest.MappingNode {
 		return nil
 	}
 	var uses []use
@@ -55,25 +58,25 @@ func (t *Tree) secretUses(d *doc, section *node) []use {
 			kind = "Secret"
 		case strings.HasSuffix(key, "onfigMapRef"):
 			kind = "ConfigMap"
-		case key == accountName && value.Kind == scalarNode:
-			uses = append(uses, use{ref: Ref{serviceAccount, "", d.vars.Expand(value.Value)}, role: roleSource})
+		case key == manifest.AccountName && value.Kind == manifest.ScalarNode:
+			uses = append(uses, use{ref: manifest.Ref{Kind: manifest.ServiceAccount, Namespace: "", Name: d.Vars.Expand(value.Value)}, role: roleSource})
 			continue
 		default:
 			uses = append(uses, t.secretUses(d, value)...)
 			continue
 		}
-		if name := d.vars.Expand(scalar(at(value, "name"))); name != "" {
-			uses = append(uses, use{ref: Ref{kind, "", name}, role: roleSource})
+		if name := d.Vars.Expand(manifest.Scalar(manifest.At(value, "name"))); name != "" {
+			uses = append(uses, use{ref: manifest.Ref{Kind: kind, Namespace: "", Name: name}, role: roleSource})
 		}
 	}
 	return uses
 }
 
 // kustomizationUses is what a Flux Kustomization depends on beside its variables: its source, and what decrypts it and leads to its cluster.
-func (t *Tree) kustomizationUses(d *doc, source Ref) []use {
+func (t *Tree) kustomizationUses(d *manifest.Doc, source manifest.Ref) []use {
 	uses := append([]use{{ref: source, role: roleSource}}, account(d, "spec")...)
-	uses = append(uses, t.secretUses(d, at(d.node, "spec", "decryption"))...)
-	return append(uses, t.secretUses(d, at(d.node, "spec", "kubeConfig"))...)
+	uses = append(uses, t.secretUses(d, manifest.At(d.Node, "spec", "decryption"))...)
+	return append(uses, t.secretUses(d, manifest.At(d.Node, "spec", "kubeConfig"))...)
 }
 
 // origins is what an object is made of: what it uses, and what that does, each once. missing is the sources among them that stand in no file that was
@@ -113,14 +116,14 @@ func (w *walk) origins(c *Cluster, uses []use, of Object) (out []origin, missing
 // named says what is not known of what an object uses, which something of a Flux Kustomization is made of. Its own source is looked at by [walk.traced].
 func (w *walk) named(u use, of Object, user string) {
 	text := strings.Join(append([]string{u.ref.Namespace + "/" + u.ref.Name, u.chart}, u.files...), " ")
-	if p := Unset(of.Place, "what "+shown(of)+" refers to", strings.Trim(text, "/ "), user); p.Variable != "" && (of.Kind != "Kustomization" || !isSource(u.ref.Kind)) {
-		w.note(p)
+	if p := manifest.Unset(of.Place, "what "+shown(of)+" refers to", strings.Trim(text, "/ "), user); p.Variable != "" && (of.Kind != "Kustomization" || !isSource(u.ref.Kind)) {
+		w.Note(p)
 	}
 }
 
 // placed is something of a source that stands in another one: what an ArtifactGenerator copies, or a GitRepository includes.
 type placed struct {
-	of       Ref
+	of       manifest.Ref
 	from, to string // a directory whose contents stand in another one
 	// single: from may be a file as well, and a directory stands in the other one by its own name, as cp has it.
 	single, into bool // into: a file does, too
@@ -129,14 +132,14 @@ type placed struct {
 }
 
 // includes is what a GitRepository includes.
-func (t *Tree) includes(d *doc) []placed {
+func (t *Tree) includes(d *manifest.Doc) []placed {
 	var out []placed
-	for _, n := range t.list(d, "spec", "include") {
-		of := func(keys ...string) string { return d.vars.Expand(scalar(at(n, keys...))) }
+	for _, n := range t.List(d, "spec", "include") {
+		of := func(keys ...string) string { return d.Vars.Expand(manifest.Scalar(manifest.At(n, keys...))) }
 		name := of("repository", "name")
-		p := placed{of: Ref{"GitRepository", "", name}, from: Clean(of("fromPath")), to: Clean(name)}
+		p := placed{of: manifest.Ref{Kind: "GitRepository", Namespace: "", Name: name}, from: manifest.Clean(of("fromPath")), to: manifest.Clean(name)}
 		if to := of("toPath"); to != "" {
-			p.to = Clean(to)
+			p.to = manifest.Clean(to)
 		}
 		if name != "" {
 			out = append(out, p)
@@ -146,21 +149,21 @@ func (t *Tree) includes(d *doc) []placed {
 }
 
 // copies is what an artifact is copied from. Of what a pattern fits, the whole directory before the pattern counts.
-func (t *Tree) copies(a *doc, sources map[string]Ref) []placed {
+func (t *Tree) copies(a *manifest.Doc, sources map[string]manifest.Ref) []placed {
 	var out []placed
-	for _, n := range t.list(a, "copy") {
-		c := &doc{place: a.place, node: n, vars: a.vars}
-		alias, from, _ := strings.Cut(strings.TrimPrefix(c.text("from"), "@"), "/")
-		_, to, _ := strings.Cut(strings.TrimPrefix(c.text("to"), "@"), "/")
-		p := placed{of: sources[alias], from: Clean(from), to: Clean(to), partial: len(t.texts(c, "exclude")) > 0}
-		p.made = c.text("strategy") == "Merge" || c.text("strategy") == "Extract"
+	for _, n := range t.List(a, "copy") {
+		c := &manifest.Doc{Place: a.Place, Node: n, Vars: a.Vars}
+		alias, from, _ := strings.Cut(strings.TrimPrefix(c.Text("from"), "@"), "/")
+		_, to, _ := strings.Cut(strings.TrimPrefix(c.Text("to"), "@"), "/")
+		p := placed{of: sources[alias], from: manifest.Clean(from), to: manifest.Clean(to), partial: len(t.Texts(c, "exclude")) > 0}
+		p.made = c.Text("strategy") == "Merge" || c.Text("strategy") == "Extract"
 		if !strings.ContainsAny(from, "*?[]") {
 			p.single, p.into = true, to == "" || strings.HasSuffix(to, "/")
 			out = append(out, p)
 			continue
 		}
 		i := strings.IndexAny(from, `*?[]{\`)
-		if p.from = Clean(from[:strings.LastIndexByte(from[:i], '/')+1]); strings.TrimPrefix(from[i:], "**") != "" {
+		if p.from = manifest.Clean(from[:strings.LastIndexByte(from[:i], '/')+1]); strings.TrimPrefix(from[i:], "**") != "" {
 			p.to, p.partial = path.Join(p.to, p.from), true // such a pattern keeps the directories
 		}
 		out = append(out, p)
@@ -170,13 +173,13 @@ func (t *Tree) copies(a *doc, sources map[string]Ref) []placed {
 
 // piece is one with the GitRepository that it is read from; nil: that stands in no file.
 type piece struct {
-	Piece
+	kustomize.Piece
 	source *thing
 }
 
 // whole is all that a source reads.
 func whole(s *thing) piece {
-	p := piece{Piece{Dir: ".", At: "."}, s}
+	p := piece{kustomize.Piece{Dir: ".", At: "."}, s}
 	if source := sourceOf(s); source != nil {
 		p.Filter = &source.Filter
 	}
@@ -184,8 +187,8 @@ func whole(s *thing) piece {
 }
 
 // pieces is what the tree has of pieces.
-func pieces(all []piece) []Piece {
-	var out []Piece
+func pieces(all []piece) []kustomize.Piece {
+	var out []kustomize.Piece
 	for _, p := range all {
 		out = append(out, p.Piece)
 	}
@@ -210,7 +213,7 @@ func (p piece) branch() string {
 func (p piece) pinned() bool { return p.source != nil && p.source.source.Commit != "" }
 
 // parts is what of the tree stands in what a source makes; open is the sources that lead to it.
-func (w *walk) parts(c *Cluster, r Ref, s *thing, open []*thing) []piece {
+func (w *walk) parts(c *Cluster, r manifest.Ref, s *thing, open []*thing) []piece {
 	if w.Spent(1, 0) || slices.Contains(open, s) && s != nil {
 		return nil
 	}
@@ -222,25 +225,25 @@ func (w *walk) parts(c *Cluster, r Ref, s *thing, open []*thing) []piece {
 		return out
 	}
 	if len(open) >= MaxUses && len(s.placed) > 0 {
-		w.tree.problem(s.Place, wordManySources())
+		w.tree.Problem(s.Place, wordManySources())
 		return out
 	}
 	open = append(slices.Clip(open), s)
 	for _, p := range s.placed {
 		other := c.index.find(p.of, s.Object)
 		if p.of.Kind == "HelmChart" && other != nil && slices.ContainsFunc(other.uses, func(u use) bool { return u.ref.Kind == "GitRepository" }) {
-			w.tree.problem(s.Place, wordCopiesChart(s.Object, other.Object))
+			w.tree.Problem(s.Place, wordCopiesChart(s.Object, other.Object))
 		}
 		for _, q := range w.parts(c, p.of, other, open) {
 			q, ok := q.below(p.from)
-			if !ok || w.Spent(1, 1) || w.tree.hold(s.File, 0, 2*(len(p.to)+len(q.At))) { // twice where it is a file
+			if !ok || w.Spent(1, 1) || w.tree.Hold(s.File, 0, 2*(len(p.to)+len(q.At))) { // twice where it is a file
 				continue
 			}
 			rest := q.At
-			q.At, q.Made = Clean(path.Join(w.tree.place(p, q), rest)), q.Made || p.made
-			q.Partial = q.Partial || p.partial || s.source != nil && (s.source.leaves() || w.tree.ignores(q.At))
+			q.At, q.Made = manifest.Clean(path.Join(w.tree.place(p, q), rest)), q.Made || p.made
+			q.Partial = q.Partial || p.partial || s.source != nil && (s.source.leaves() || w.tree.Ignores(q.At))
 			out = append(out, q)
-			if p.single && !p.into && rest == "." && w.tree.files[q.Dir] { // there may be a directory of that name by then
+			if p.single && !p.into && rest == "." && w.tree.Files[q.Dir] { // there may be a directory of that name by then
 				q.At = path.Join(q.At, path.Base("/"+p.from))
 				out = append(out, q)
 			}
@@ -251,7 +254,7 @@ func (w *walk) parts(c *Cluster, r Ref, s *thing, open []*thing) []piece {
 
 // place is where a part stands then.
 func (t *Tree) place(p placed, q piece) string {
-	if p.single && (p.into || q.At != "." || t.isDir(q.Dir)) {
+	if p.single && (p.into || q.At != "." || t.IsDir(q.Dir)) {
 		return path.Join(p.to, path.Base("/"+p.from))
 	}
 	return p.to
@@ -273,7 +276,7 @@ func sourceOf(s *thing) *Source {
 
 // resolve finds where in the tree stands what a Kustomization reads: where its source is put together of others, it may read several places.
 func (w *walk) resolve(c *Cluster, k *Kustomization) {
-	if k.copied || unfilled(k.Path) != "" || k.from == nil || len(k.from.placed) == 0 {
+	if k.copied || manifest.Unfilled(k.Path) != "" || k.from == nil || len(k.from.placed) == 0 {
 		return
 	}
 	all := w.parts(c, k.SourceRef, k.from, nil)
@@ -282,16 +285,16 @@ func (w *walk) resolve(c *Cluster, k *Kustomization) {
 		q, ok := p.below(k.Path)
 		switch source := sourceOf(q.source); {
 		case !ok:
-		case w.tree.isDir(q.Dir) || w.tree.files[q.Dir]:
+		case w.tree.IsDir(q.Dir) || w.tree.Files[q.Dir]:
 			own = append(own, q)
 		case source == nil || c.same(source.URL):
 			gone = append(gone, q) // it may stand in another branch
 		}
-		if p.Dir != "." && IsBuild(p.At) && !IsBuild(p.Dir) {
-			w.tree.problem(k.from.Place, wordCopiesBuild(p.Dir))
+		if p.Dir != "." && kustomize.IsBuild(p.At) && !kustomize.IsBuild(p.Dir) {
+			w.tree.Problem(k.from.Place, wordCopiesBuild(p.Dir))
 		}
 		if p.Made {
-			w.tree.problem(k.from.Place, wordCopiesMade(k.from.Object))
+			w.tree.Problem(k.from.Place, wordCopiesMade(k.from.Object))
 		}
 	}
 	k.apart = slices.ContainsFunc(own, func(p piece) bool { return p.Dir != own[0].Dir })
@@ -299,7 +302,7 @@ func (w *walk) resolve(c *Cluster, k *Kustomization) {
 		return
 	}
 	k.copied, k.Source, k.Path = true, sourceOf(own[0].source), own[0].Dir
-	if w.tree.files[k.Path] {
+	if w.tree.Files[k.Path] {
 		k.Path = path.Dir(k.Path)
 	}
 	k.parts, k.own = all, own
@@ -309,11 +312,11 @@ func (w *walk) resolve(c *Cluster, k *Kustomization) {
 
 // foreign reports whether a source is of another repository, a registry or a bucket.
 func (c *Cluster) foreign(s *thing) bool {
-	return isSource(s.Kind) && s.Kind != externalArtifact && !c.mayStand(Ref{Kind: s.Kind}, sourceOf(s))
+	return isSource(s.Kind) && s.Kind != externalArtifact && !c.mayStand(manifest.Ref{Kind: s.Kind}, sourceOf(s))
 }
 
 // mayStand reports whether what a source makes may be this repository as a whole.
-func (c *Cluster) mayStand(r Ref, s *Source) bool {
+func (c *Cluster) mayStand(r manifest.Ref, s *Source) bool {
 	if r.Kind == externalArtifact || s != nil {
 		return s != nil && (c.mayBe(s, ".") || c.doubtful(s))
 	}
@@ -357,9 +360,9 @@ func (c *Cluster) reader(r reading, by map[string]Entry) Entry {
 
 // entry is an object as an entry point of the branch that files are read from.
 func (r reading) entry(c *Cluster, o Object) Entry {
-	edges := map[string]Edge{}
+	edges := map[string]kustomize.Edge{}
 	for _, file := range r.files {
-		edges[file] = Edge{File: file}
+		edges[file] = kustomize.Edge{File: file}
 	}
 	return Entry{c, &Kustomization{Object: o, Path: ".", Source: r.source.source, Here: true, edges: edges}}
 }
@@ -374,8 +377,8 @@ func (w *walk) mixed(c *Cluster, k *Kustomization) {
 			continue
 		}
 		r := reading{source: p.source, of: Entry{c, k}, role: roleSource, user: k.Object}
-		for _, file := range sortedKeys(k.edges) {
-			if _, ok := inside(p.Dir, file); ok {
+		for _, file := range manifest.SortedKeys(k.edges) {
+			if _, ok := kustomize.Inside(p.Dir, file); ok {
 				r.files = append(r.files, file)
 			}
 		}
@@ -403,11 +406,11 @@ func (w *walk) depends(c *Cluster) {
 		}
 		for _, o := range k.origins {
 			if k.copied && c.foreign(o.thing) {
-				c.Leaves = append(c.Leaves, Leaf{Place: o.Place, Kind: LeafSource, Text: wordElsewhere(o.Kind, o.Name, urlOf(o.thing))})
+				c.Leaves = append(c.Leaves, kustomize.Leaf{Place: o.Place, Kind: kustomize.LeafSource, Text: wordElsewhere(o.Kind, o.Name, urlOf(o.thing))})
 			}
 		}
 	}
-	seen, made := map[dependency]*generator{}, map[Ref]*thing{}
+	seen, made := map[dependency]*manifest.Generator{}, map[manifest.Ref]*thing{}
 	for _, r := range c.releases {
 		origins, missing := w.origins(c, r.uses, r.Object)
 		for _, u := range missing { // the Flux Operator, or somebody by hand, makes them
@@ -424,15 +427,15 @@ func (w *walk) depends(c *Cluster) {
 
 // chart finds the files of this repository that a HelmRelease has by one of its origins: a directory of a GitRepository with the charts that it depends on
 // and the values files, or a whole artifact. They are read by the entry point that applies the release, or as of the branch that they come from.
-func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*generator) {
-	e, name := c.entry(release.Entry), append([]string{Clean(o.chart)}, o.files...)
+func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*manifest.Generator) {
+	e, name := c.entry(release.Entry), append([]string{manifest.Clean(o.chart)}, o.files...)
 	d := dependency{o.thing, e.Kustomization, o.role, strings.Join(name, "\x00")}
 	if e.edges() == nil || o.role != roleChart || o.chart == "" && o.Kind != externalArtifact || w.Spent(1, 0) {
 		return
 	}
 	known := seen[d]
 	if known == nil {
-		seen[d] = &generator{}
+		seen[d] = &manifest.Generator{}
 	}
 	if release.made = seen[d]; known != nil {
 		return
@@ -441,7 +444,7 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 	if source.File == "" {
 		source = nil // it stands nowhere
 	}
-	r := Ref{o.Kind, o.Namespace, o.Name}
+	r := manifest.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 	for _, p := range w.parts(c, r, source, nil) {
 		if p.pinned() {
 			continue
@@ -451,25 +454,25 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 		switch {
 		case unknown && name[0] == ".": // every repository has a root
 		case o.chart == "" || o.whole:
-			files = w.tree.within([]string{p.Dir}, []string{p.Dir})
+			files = w.tree.Within([]string{p.Dir}, []string{p.Dir})
 		default:
 			files = w.chartFiles(p, name)
 		}
 		files = slices.DeleteFunc(files, func(file string) bool { // of what is left out otherwise all counts
-			if !leftOut(file) {
+			if !kustomize.LeftOut(file) {
 				return false
 			}
-			_, does := w.tree.leaves(p.Filter, file)
+			_, does := w.tree.Leaves(p.Filter, file)
 			return does
 		})
 		if unknown && (len(files) > 0 || name[0] == ".") {
-			w.unsure(c, e.Kustomization, Problem{Place: release.Place, Text: wordNoSource(r)})
+			w.unsure(c, e.Kustomization, manifest.Problem{Place: release.Place, Text: wordNoSource(r)})
 		}
 		w.tree.Linked(files)
 		if w.Spent(len(files)+len(name)>>4, len(files)/8) {
 			return
 		}
-		release.made.files = append(release.made.files, files...)
+		release.made.Files = append(release.made.Files, files...)
 		if p.source != nil && !c.sameBranch(e, p.branch()) {
 			c.readings = append(c.readings, reading{p.source, e, roleChart, release.Object, files, release})
 			continue
@@ -485,7 +488,7 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 			if q, ok := p.below(name[0]); o.whole && (!ok || !within(q.Dir, file)) {
 				why = may
 			}
-			w.add(e, Edge{file, release.File, why})
+			w.add(e, kustomize.Edge{File: file, By: release.File, Why: why})
 		}
 	}
 }
@@ -495,7 +498,7 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 func (w *walk) chartFiles(p piece, names []string) []string {
 	var dirs, files []string
 	for i, name := range names {
-		if q, ok := p.below(Clean(name)); ok && i == 0 && q.At == "." {
+		if q, ok := p.below(manifest.Clean(name)); ok && i == 0 && q.At == "." {
 			dirs = append(dirs, q.Dir)
 		} else if ok {
 			files = append(files, q.Dir)
@@ -508,7 +511,7 @@ func (w *walk) chartFiles(p piece, names []string) []string {
 			}
 		}
 	}
-	return w.tree.within(dirs, slices.Concat(files, dirs))
+	return w.tree.Within(dirs, slices.Concat(files, dirs))
 }
 
 // dependencies is the directories that a chart depends on.
@@ -516,7 +519,7 @@ func (w *walk) dependencies(dir string) []string {
 	var out []string
 	for _, name := range []string{"Chart.yaml", "Chart.lock", "requirements.yaml", "requirements.lock"} {
 		file := path.Join(dir, name)
-		if w.tree.Look(file, false); !w.tree.files[file] || w.Spent(1, 0) {
+		if w.tree.Look(file, false); !w.tree.Files[file] || w.Spent(1, 0) {
 			continue
 		}
 		named, known := w.charts[file]
@@ -525,7 +528,7 @@ func (w *walk) dependencies(dir string) []string {
 			w.charts[file] = named
 		}
 		for _, r := range named {
-			out = append(out, Clean(path.Join(dir, r)))
+			out = append(out, manifest.Clean(path.Join(dir, r)))
 		}
 	}
 	return out
@@ -533,23 +536,23 @@ func (w *walk) dependencies(dir string) []string {
 
 // repositories is the directories that a file of a chart names as those of its dependencies.
 func (w *walk) repositories(file string) []string {
-	text, err := w.tree.ReadWhole(file, MaxDoc)
+	text, err := w.tree.ReadWhole(file, manifest.MaxDoc)
 	if w.Spent(1+len(text)>>8, 0) {
 		return nil
 	}
-	var root *node
+	var root *manifest.Node
 	if err == nil {
-		root, err = parseDocument(text)
+		root, err = manifest.ParseDocument(text)
 	}
 	if err != nil {
-		w.tree.problem(Place{file, 1}, err.Error())
+		w.tree.Problem(manifest.Place{File: file, Line: 1}, err.Error())
 		return nil
 	}
 	small(root)
 	var out []string
-	for _, n := range w.tree.list(&doc{place: Place{file, 1}, node: root}, "dependencies") {
+	for _, n := range w.tree.List(&manifest.Doc{Place: manifest.Place{File: file, Line: 1}, Node: root}, "dependencies") {
 		small(n)
-		if at, local := strings.CutPrefix(scalar(at(n, "repository")), "file://"); local {
+		if at, local := strings.CutPrefix(manifest.Scalar(manifest.At(n, "repository")), "file://"); local {
 			at, _, _ = strings.Cut(at, "#")
 			at, _, _ = strings.Cut(at, "?")
 			out = append(out, unescaped(at))
@@ -559,8 +562,8 @@ func (w *walk) repositories(file string) []string {
 }
 
 // small writes the keys of a section in small letters: Helm takes them however they are written.
-func small(n *node) {
-	for i := 0; n != nil && n.Kind == mappingNode && i+1 < len(n.Content); i += 2 {
+func small(n *manifest.Node) {
+	for i := 0; n != nil && n.Kind == manifest.MappingNode && i+1 < len(n.Content); i += 2 {
 		n.Content[i].Value = strings.ToLower(n.Content[i].Value)
 	}
 }
@@ -585,12 +588,12 @@ func (w *walk) submodules(c *Cluster, k *Kustomization) {
 	if e.edges() == nil || !slices.ContainsFunc(k.origins, func(o origin) bool { return o.recurses }) {
 		return
 	}
-	for _, dir := range w.tree.modules() {
+	for _, dir := range w.tree.Modules() {
 		if w.Spent(len(looked)>>4, 0) || !leadsInto(looked, dir) {
 			continue
 		}
-		for _, file := range []string{gitmodules, dir} {
-			w.add(e, Edge{File: file})
+		for _, file := range []string{kustomize.GitModules, dir} {
+			w.add(e, kustomize.Edge{File: file})
 		}
 	}
 }
@@ -598,8 +601,8 @@ func (w *walk) submodules(c *Cluster, k *Kustomization) {
 // leadsInto reports whether names that were looked for mean something of a directory, or all that it is in.
 func leadsInto(looked map[string]bool, dir string) bool {
 	for name, whole := range looked {
-		_, above := inside(name, dir)
-		if _, below := inside(dir, name); below || above && whole {
+		_, above := kustomize.Inside(name, dir)
+		if _, below := kustomize.Inside(dir, name); below || above && whole {
 			return true
 		}
 	}

@@ -6,14 +6,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluicegate/sluice/flux/kustomize"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/meter"
 )
 
 // Tree is what the files of a repository say, and what clusters they are for.
 type Tree struct {
-	*kTree
+	*kustomize.Tree
 	// Builder makes the objects of a directory, with what a Flux Kustomization adds to it (nil: nothing), of the files that are read for it: those that
-	// [IsRead], as kustomize makes them, in YAML. It is asked where kustomize may make other objects of Flux than are read. nil: nothing is built.
+	// [manifest.IsRead], as kustomize makes them, in YAML. It is asked where kustomize may make other objects of Flux than are read. nil: nothing is built.
 	Builder func(dir string, adds *Kustomization, files []string) ([]byte, error)
 	// URL is what the caller knows this repository by, such as a clone's origin; "": nothing. It is to be set before clusters are looked for.
 	URL string
@@ -28,22 +30,22 @@ func Read(tree fs.FS) (*Tree, error) { return ReadBy(meter.Unhurried(), tree) }
 
 // ReadBy is Read as a part of a run. What is beyond the bounds of that is not read, and [Tree.Beyond] says so.
 func ReadBy(m *meter.Meter, tree fs.FS) (*Tree, error) {
-	files, err := kRead(m, tree)
+	files, err := kustomize.Read(m, tree)
 	if err != nil {
 		return nil, err
 	}
-	return &Tree{kTree: files, found: map[string]*found{}}, nil
+	return &Tree{Tree: files, found: map[string]*found{}}, nil
 }
 
 // Again reads a tree of which some files have changed since t was read: added, modified or deleted. Only these are read. t stays as it is, and what
 // has not changed is shared. The result is that of [ReadBy] on the new tree, of which the same run is charged for what has changed alone; where much has, for
 // the names of all files, too.
 func (t *Tree) Again(tree fs.FS, names []string) (*Tree, error) {
-	files, changed, err := t.kTree.Again(tree, names)
+	files, changed, err := t.Tree.Again(tree, names)
 	if err != nil {
 		return nil, err
 	}
-	out := &Tree{kTree: files, URL: t.URL, found: map[string]*found{}}
+	out := &Tree{Tree: files, URL: t.URL, found: map[string]*found{}}
 	for key, f := range t.found {
 		if !changed.Among(f.Looked) {
 			out.found[key] = f
@@ -71,24 +73,24 @@ func (t *Tree) Beyond() string {
 
 // Objects is every Flux object and CronJob as it stands in its file, by file and line: nothing is patched, and variables are as written.
 func (t *Tree) Objects() Objects {
-	return t.objects(func(file string, _ *content) bool { return !hidden(file) })
+	return t.objects(func(file string, _ *kustomize.Content) bool { return !hidden(file) })
 }
 
 // leading is the objects that clusters may be found by.
 func (t *Tree) leading() *leads {
 	if t.leads == nil {
 		t.leads = &leads{}
-		var watch Watch
+		var watch kustomize.Watch
 		t.Watch(&watch)
-		t.leads.Objects = t.objects(func(file string, c *content) bool { return c.leads && !hidden(file) })
-		t.leads.hidden = t.objects(func(file string, c *content) bool { return c.leads && hidden(file) })
+		t.leads.Objects = t.objects(func(file string, c *kustomize.Content) bool { return c.Leads && !hidden(file) })
+		t.leads.hidden = t.objects(func(file string, c *kustomize.Content) bool { return c.Leads && hidden(file) })
 
 		t.leads.hub = slices.ContainsFunc(t.leads.Kustomizations, func(k *Kustomization) bool { return k.KubeConfig != "" })
 		t.Watch(nil)
 		t.leads.problems = watch.Problems
 	}
 	for _, p := range t.leads.problems {
-		t.note(p)
+		t.Note(p)
 	}
 	return t.leads
 }
@@ -97,14 +99,14 @@ func (t *Tree) leading() *leads {
 type leads struct {
 	Objects
 	hidden   Objects // that stand in hidden directories
-	problems []Problem
+	problems []manifest.Problem
 	hub      bool // a Flux Kustomization applies things to another cluster than its own
 }
 
 // objects is the objects of files of some kind, by file and line.
-func (t *Tree) objects(count func(file string, c *content) bool) Objects {
+func (t *Tree) objects(count func(file string, c *kustomize.Content) bool) Objects {
 	var files []string
-	for file, c := range t.contents {
+	for file, c := range t.Contents {
 		if count(file, c) {
 			files = append(files, file)
 		}
@@ -112,7 +114,7 @@ func (t *Tree) objects(count func(file string, c *content) bool) Objects {
 	slices.Sort(files)
 	var out Objects
 	for _, file := range files {
-		for _, d := range t.docs(file) {
+		for _, d := range t.Docs(file) {
 			out.add(t, d, nil)
 		}
 	}

@@ -1,289 +1,73 @@
 package graph
 
 import (
-	"encoding/base64"
-	"regexp"
-	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
-// Variables is what Flux fills in for variables in what a Kustomization makes, as far as it is known: of `substitute` and of what `substituteFrom` names.
-type Variables struct {
-	Values  map[string]string
-	Unknown map[string]bool // that are set, and to what is not known or not shown: they are encrypted, too long, or stand in a Secret
-	Open    bool            // any other variable may be set as well
-
-	secret map[string]string // of Secrets, among those that are unknown
+// Variables is what Flux fills in for variables in what the Kustomization makes.
+func (k *Kustomization) Variables() manifest.Variables {
+	if k.vars == nil {
+		return manifest.Variables{Values: k.Substitute, Open: len(k.SubstituteFrom) > 0}
+	}
+	return *k.vars
 }
 
-// none reports whether Flux would fill in nothing.
-func (v *Variables) none() bool { return v == nil || len(v.Values)+len(v.Unknown) == 0 && !v.Open }
-
-// Expand fills variables into a text as Flux would, as far as their values are known and short; others stay as they are. A value is not looked
-// at again, and where all of them together would be longer than any name or path that matters here, none is filled in.
-func (v *Variables) Expand(s string) string {
-	if v.none() || !strings.Contains(s, "${") || len(s) > maxExpanded {
-		return s
-	}
-	if out := v.fill(s, 0); len(out) <= maxExpanded {
-		return out
-	}
-	return s
-}
-
-// expandLines fills variables into a text of any length, line by line; ok is false where a line, or all of them, would be too long.
-func (v *Variables) expandLines(s string) (text string, ok bool) {
-	if v.none() || !strings.Contains(s, "${") {
-		return s, true
-	}
-	var out strings.Builder
-	for line := range strings.Lines(s) {
-		if out.WriteString(v.Expand(line)); out.Len() > 8*len(s) || len(line) > maxExpanded && strings.Contains(line, "${") {
-			return s, false
+// variablesOf collects variables as Flux does: those of the objects of substituteFrom, of which later ones win, then those that the
+// Kustomization itself holds. What an object may say that stands in no file, nil, or that was not read whole, is not known, nor what it may override.
+func variablesOf(t *Tree, own map[string]string, from []*thing) manifest.Variables {
+	v := manifest.Variables{Values: map[string]string{}, Unknown: map[string]bool{}, Secret: map[string]string{}}
+	put := func(key, value string, unknown bool, into map[string]string) {
+		delete(v.Values, key)
+		delete(v.Secret, key)
+		delete(v.Unknown, key)
+		value = strings.ReplaceAll(value, "\n", "")
+		long := len(value) > manifest.MaxAlias
+		if unknown || long {
+			v.Unknown[key] = true
+		}
+		if into != nil && !long {
+			into[key] = value
 		}
 	}
-	return out.String(), true
-}
-
-// expanded is how many bytes variables make of the texts of a document that have any.
-func (d *doc) expanded() (bytes int) {
-	var add func(*node)
-	add = func(n *node) {
-		if strings.Contains(n.Value, "${") {
-			lines, _ := d.vars.expandLines(n.Value) // as a patch has it
-			bytes += max(len(lines), len(d.vars.Expand(n.Value)))
+	for _, c := range from {
+		var values map[string]string
+		if c != nil {
+			values = c.values(t)
 		}
-		for _, child := range n.Content {
-			add(child)
+		if c == nil || c.unread {
+			v.Open = true
+			for key := range v.Values {
+				v.Unknown[key] = true
+			}
+			clear(v.Values)
+			clear(v.Secret)
 		}
-	}
-	if !d.vars.none() {
-		add(d.node)
-	}
-	return bytes
-}
-
-// maxExpanded is how long a text with its variables may be, and what one of them stands for, in bytes.
-const maxExpanded = 4 * MaxAlias
-
-// fill fills in what stands in a text. ${X}, which nothing sets, stays too, where Flux would put nothing: a path without it leads elsewhere.
-func (v *Variables) fill(s string, depth int) string {
-	var out strings.Builder
-	for s != "" && out.Len() <= maxExpanded {
-		i := strings.IndexByte(s, '$')
-		if i < 0 {
-			break
+		if c == nil {
+			continue
 		}
-		out.WriteString(s[:i])
-		s = s[i:]
-		end := closing(s)
-		switch {
-		case strings.HasPrefix(s, "$${"):
-			out.WriteString("${")
-			s = s[3:]
-		case !strings.HasPrefix(s, "${") || end < 0:
-			out.WriteByte('$')
-			s = s[1:]
-		default:
-			if value, ok := v.eval(s[2:end], depth); ok {
-				out.WriteString(value)
+		bytes := 0
+		for _, value := range values {
+			bytes += len(value)
+		}
+		if t.Hold(c.File, len(values)+len(c.hidden), bytes) { // each entry point has variables of its own
+			v.Open = true
+			return v
+		}
+		for key, value := range values {
+			if c.Kind == "Secret" {
+				put(key, value, true, v.Secret)
 			} else {
-				out.WriteString(s[:end+1])
-			}
-			s = s[end+1:]
-		}
-	}
-	out.WriteString(s)
-	return out.String()
-}
-
-// closing is where the brace that a text begins with ends; -1: nowhere.
-func closing(s string) int {
-	open := 0
-	for i := range len(s) {
-		switch {
-		case s[i] == '{' && i > 0 && s[i-1] == '$':
-			open++
-		case s[i] == '}':
-			if open--; open <= 0 {
-				return i
+				put(key, value, false, v.Values)
 			}
 		}
-	}
-	return -1
-}
-
-// expression takes apart what stands between the braces. What else may stand there, such as to cut or to replace, is not followed: the value is not known.
-var expression = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)(=|:[-=?+]|$)((?s:.*))$`)
-
-// eval is the value of an expression; ok is false if it is not known.
-func (v *Variables) eval(text string, depth int) (value string, ok bool) {
-	m := expression.FindStringSubmatch(text)
-	if m == nil || depth > MaxNested {
-		return "", false
-	}
-	value, set := v.Values[m[1]]
-	if !set && (v.Unknown[m[1]] || v.Open) {
-		return "", false // nobody knows whether it is set, or to what
-	}
-	if value == "" && m[2] != "" {
-		value = v.fill(m[3], depth+1)
-		return value, !strings.Contains(value, "${")
-	}
-	return value, set
-}
-
-// Unset is the problem of a text that still has a variable, and what it is of; without a [Problem.Variable] if it has none.
-func Unset(at Place, field, text, of string) Problem {
-	name := unfilled(text)
-	if name == "" {
-		return Problem{}
-	}
-	return Problem{Place: at, Text: wordUnknown(field, text, name), Variable: name, Of: of}
-}
-
-// unfilled is the name of the first variable that a text still has; "" if there is none.
-func unfilled(s string) string {
-	_, rest, found := strings.Cut(s, "${")
-	if !found {
-		return ""
-	}
-	rest = strings.TrimPrefix(rest, "#")
-	return rest[:min(len(rest), max(1, len(variableName.FindString(rest))))]
-}
-
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*`)
-
-// sections are fields of Flux's objects that are no texts, and that lead to something.
-var sections = []string{
-	"spec", "sourceRef", "postBuild", "substitute", "substituteFrom", "components", "patches", "patchesStrategicMerge", "patchesJson6902", "decryption", "kubeConfig",
-	"secretRef", "configMapRef", "certSecretRef", "proxySecretRef", "chartRef", "valuesFrom", "valuesFiles", "ref", "include", "repository", "sparseCheckout", "verify",
-	"sources", "artifacts", "copy",
-}
-
-// refilled is a document with what variables make of it that is more than a text: Flux fills them into YAML, and reads that again. What it may have by one
-// whose value is not known is a problem.
-func (w *Work) refilled(d *doc, of string) *doc {
-	if d.vars.none() {
-		return d
-	}
-	variables := d.variables(true)
-	if len(variables) == 0 || w.Spent(0, d.nodes) {
-		return d
-	}
-	out := d.copy()
-	out.filled = variables
-	w.refill(out.vars, out.node)
-	out.weigh()
-	if strings.Contains(groupOf(out.node), ".toolkit.fluxcd.io") || groupOf(out.node) == fluxArtifacts {
-		w.open(out, out.node, of)
-	}
-	return out
-}
-
-// open says where in a section of a document a variable without a value may be more than a text.
-func (w *Work) open(d *doc, n *node, of string) {
-	for i, child := range n.Content {
-		key := child
-		if n.Kind == mappingNode && i%2 == 1 {
-			key = n.Content[i-1]
-		}
-		switch p := Unset(d.at(child), key.Value, child.Value, of); {
-		case child.Kind != scalarNode:
-			if key.Value != "metadata" && key.Value != "substitute" { // of which the keys are anybody's
-				w.open(d, child, of)
-			}
-		case p.Variable != "" && n.Kind == mappingNode && (key == child || slices.Contains(sections, key.Value)):
-			if d.text("kind") == "Kustomization" {
-				p.Of = d.text("metadata", "namespace") + "/" + d.text("metadata", "name")
-			}
-			w.note(p)
+		for key := range c.hidden {
+			put(key, "", true, nil)
 		}
 	}
-}
-
-// refill fills variables in where they are a key, or where what they make of a text is no text as it stands there.
-func (w *Work) refill(v *Variables, n *node) {
-	for i, child := range n.Content {
-		text := v.Expand(child.Value)
-		switch {
-		case child.Kind != scalarNode:
-			w.refill(v, child)
-		case text == child.Value || strings.Contains(text, "\n"):
-		case n.Kind == mappingNode && i%2 == 0:
-			key := *child
-			key.Value = text
-			n.Content[i] = &key
-		default:
-			was, is := bare(n, child.Value), bare(n, text)
-			if nodes, _ := weight(is); w.Spent(1, nodes) {
-				return
-			}
-			if was != nil && was.Value == child.Value && is != nil && (is.Kind != scalarNode || is.Value != text || is.Tag == "!!null") {
-				relined(is, int(child.Line))
-				n.Content[i] = is
-			}
-		}
+	for key, value := range own {
+		put(key, value, false, v.Values)
 	}
-}
-
-// bare is what a text is that stands in a section or a list without quotes; nil: no YAML.
-func bare(in *node, text string) *node {
-	before := "k: "
-	if in.Kind == sequenceNode {
-		before = "k:\n- "
-	}
-	root, err := parseDocument([]byte(before + text))
-	n := at(root, "k")
-	if n != nil && in.Kind == sequenceNode && len(n.Content) > 0 {
-		n = n.Content[0]
-	}
-	if err != nil || n == nil {
-		return nil
-	}
-	return n
-}
-
-// disabled reports whether an object says that nothing is to be filled in.
-func (d *doc) disabled() bool {
-	const key = fluxKustomize + "/substitute"
-	return scalar(at(d.node, "metadata", "annotations", key)) == "disabled" || scalar(at(d.node, "metadata", "labels", key)) == "disabled"
-}
-
-// encrypted reports whether a value is what SOPS makes of one.
-func encrypted(value string) bool { return strings.HasPrefix(value, "ENC[") }
-
-// decoded is a value of a Secret's data.
-func decoded(value string) (string, bool) {
-	text, err := base64.StdEncoding.DecodeString(strings.TrimSpace(value))
-	return string(text), err == nil && utf8.Valid(text) && !slices.Contains(text, 0)
-}
-
-// values is what a ConfigMap or Secret says: hidden is the keys of what is encrypted, or no text, and unread says that there may be others.
-func (d *doc) values() (out map[string]string, hidden map[string]bool, unread bool) {
-	out, hidden, unread = map[string]string{}, map[string]bool{}, at(d.node, keyUnread) != nil || d.vague
-	read := func(section string, decode bool) {
-		n := unpacked(at(d.node, section))
-		if n == nil || n.Kind != mappingNode {
-			unread = unread || unfilled(scalar(n)) != ""
-			return
-		}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			unread = unread || unfilled(n.Content[i].Value) != ""
-			key, value, ok := n.Content[i].Value, d.vars.Expand(scalar(n.Content[i+1])), true
-			if decode {
-				value, ok = decoded(value)
-			}
-			if delete(out, key); !ok || encrypted(value) || n.Content[i+1].Tag == tagLong || strings.Contains(value, "${") {
-				hidden[key] = true
-				continue
-			}
-			delete(hidden, key)
-			out[key] = value
-		}
-	}
-	read("data", d.text("kind") == "Secret")
-	read("stringData", false)
-	return out, hidden, unread
+	return v
 }

@@ -3,6 +3,9 @@ package graph
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/sluicegate/sluice/flux/kustomize"
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
 // Every word that a person reads about a tree stands here.
@@ -46,26 +49,30 @@ func wordVariablesOf(o Object) string { return roleVariables + " of " + shown(o)
 func wordMore(n int) string { return fmt.Sprintf(" and %d more", n) }
 
 // shown is kind, namespace and name of an object, without what a terminal obeys.
-func shown(o Object) string { return Ref{o.Kind, o.Namespace, o.Name}.String() }
+func shown(o Object) string {
+	return manifest.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}.String()
+}
 
-func wordNoSource(r Ref) string {
+func wordNoSource(r manifest.Ref) string {
 	return "its source stands in no file that the cluster reads: which repository and branch " + r.String() + " is, is not known; put it into Git"
 }
 
-func wordSourceless(k *Kustomization, r Ref) string {
-	return wordNoSource(r) + ", or say what " + shown(k.Object) + " needs by an entry of `entrypoints`, such as `{where: " + printable(k.title()) + ", release: live}` if it is another repository"
+func wordSourceless(k *Kustomization, r manifest.Ref) string {
+	return wordNoSource(r) + ", or say what " + shown(k.Object) + " needs by an entry of `entrypoints`, such as `{where: " + manifest.Printable(k.title()) + ", release: live}` if it is another repository"
 }
 
 func wordNoDirectory(dir string) string {
-	return fmt.Sprintf("clusters names %s, which is not a directory of the tree", printable(dir))
+	return fmt.Sprintf("clusters names %s, which is not a directory of the tree", manifest.Printable(dir))
 }
 
 func wordHiddenCluster(dir string) string {
-	return fmt.Sprintf("it points Flux at %s, and stands in a hidden directory, where no cluster is looked for: name it in clusters, or move it", printable(dir))
+	return fmt.Sprintf("it points Flux at %s, and stands in a hidden directory, where no cluster is looked for: name it in clusters, or move it", manifest.Printable(dir))
 }
 
 // wordPatched is how a root was found that a patch changes.
-func wordPatched(found string, by Place) string { return found + ", patched by " + by.String() }
+func wordPatched(found string, by manifest.Place) string {
+	return found + ", patched by " + by.String()
+}
 
 func wordDirectory(above string) string { return wordGuessed + "a directory of " + above + "/" }
 
@@ -75,7 +82,7 @@ func wordManyLike(o Object) string {
 
 func wordConflict(first, second Object) string {
 	return fmt.Sprintf("%s is defined here and in %s, and otherwise there: Flux applies both in turns, and what one of them leads to is not followed; keep one of them",
-		shown(first), printable(second.String()))
+		shown(first), manifest.Printable(second.String()))
 }
 
 func wordManyClusters() string {
@@ -91,7 +98,7 @@ func wordCopiesChart(by, chart Object) string {
 }
 
 func wordCopiesBuild(file string) string {
-	return fmt.Sprintf("%s is copied to a kustomization.yaml: what that makes of the directory was not read", printable(file))
+	return fmt.Sprintf("%s is copied to a kustomization.yaml: what that makes of the directory was not read", manifest.Printable(file))
 }
 
 func wordCopiesMade(by Object) string {
@@ -101,7 +108,7 @@ func wordCopiesMade(by Object) string {
 // Where the graph ends.
 
 func wordOwnBase(url string) string {
-	return fmt.Sprintf("what is fetched may be this repository, at whatever is there by then: %q; name the directory instead, or a commit or refs/tags/NAME as its ref; if it is another repository, name the URL of this one as `url` under `clusters`", anonymous(url))
+	return fmt.Sprintf("what is fetched may be this repository, at whatever is there by then: %q; name the directory instead, or a commit or refs/tags/NAME as its ref; if it is another repository, name the URL of this one as `url` under `clusters`", kustomize.Anonymous(url))
 }
 
 func wordResourceSet(name string) string {
@@ -113,11 +120,11 @@ func wordElsewhere(kind, name, url string) string {
 		kind = "source"
 	}
 	if url != "" {
-		kind, name = kind+" "+strconv.Quote(name), anonymous(url)
+		kind, name = kind+" "+strconv.Quote(name), kustomize.Anonymous(url)
 	}
 	return fmt.Sprintf("the %s %q is not this repository: what is read from it is not known", kind, name)
 }
 
 func wordStranger(dir, url string) string {
-	return fmt.Sprintf("what points Flux at %s here is of the repository %s, which is not this one, and stands outside of it: it is no cluster here", strconv.Quote(dir), strconv.Quote(anonymous(url)))
+	return fmt.Sprintf("what points Flux at %s here is of the repository %s, which is not this one, and stands outside of it: it is no cluster here", strconv.Quote(dir), strconv.Quote(kustomize.Anonymous(url)))
 }

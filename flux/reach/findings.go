@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/window"
 )
@@ -382,7 +383,7 @@ func (g *Graph) enforced() []config.Note {
 func (g *Graph) definitions() []config.Note {
 	var out []config.Note
 	layout, seen := g.policy.With(g).Layout, map[[2]string]bool{}
-	add := func(c *graph.Cluster, s *graph.Source, o graph.Object, patched ...graph.Place) {
+	add := func(c *graph.Cluster, s *graph.Source, o graph.Object, patched ...manifest.Place) {
 		if s == nil || !c.Reads(s) {
 			return // of another repository
 		}
@@ -396,7 +397,7 @@ func (g *Graph) definitions() []config.Note {
 		if i < 0 || fixed || slices.ContainsFunc(g.policy.Branches, held) {
 			return // or a windowed branch brings it there
 		}
-		for _, o.Place = range append([]graph.Place{o.Place}, patched...) {
+		for _, o.Place = range append([]manifest.Place{o.Place}, patched...) {
 			state, key := unheld(layout.Classify(o.File).Releases), [2]string{s.Follows(), o.File}
 			if o.File == "" || state == "" || seen[key] {
 				continue

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/kustomize"
 )
 
 // AnswersOtherwise is what classify says where the service, which reads the reference graph with `flux: true` alone, gives a change another verdict.
@@ -85,7 +86,7 @@ func (f *following) add(c *graph.Cluster) {
 		f.used[branch] = true
 		branches = append(branches, branch)
 	}
-	made := func(l graph.Leaf) bool { return l.Kind == graph.LeafResourceSet }
+	made := func(l kustomize.Leaf) bool { return l.Kind == kustomize.LeafResourceSet }
 	f.unclear = f.unclear || slices.ContainsFunc(c.Leaves, made)
 	slices.Sort(branches)
 	if branches = slices.Compact(branches); branches[0] == "" {

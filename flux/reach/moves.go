@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/kustomize"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/meter"
 )
@@ -27,8 +29,8 @@ func (o Object) id() identity { return identity{o.Group, o.Kind, o.Namespace, o.
 // moving is what an object is known by that moves: of one that kustomize generates the name without the hash of what stands in it.
 func (o Object) moving() identity {
 	out := o.id()
-	if (o.Kind == "ConfigMap" || o.Kind == "Secret") && graph.IsBuild(o.File) {
-		out.Name = cmp.Or(graph.Unhashed(out.Name), out.Name)
+	if (o.Kind == "ConfigMap" || o.Kind == "Secret") && kustomize.IsBuild(o.File) {
+		out.Name = cmp.Or(manifest.Unhashed(out.Name), out.Name)
 	}
 	return out
 }
@@ -465,12 +467,12 @@ func (m *mover) byName(before, after []Build, changes []Change) {
 	}
 	added := map[string][]string{} // by the last name
 	for _, c := range changes {
-		if c.Added != "" && !graph.IsBuild(c.Added) {
+		if c.Added != "" && !kustomize.IsBuild(c.Added) {
 			added[path.Base(c.Added)] = append(added[path.Base(c.Added)], c.Added)
 		}
 	}
 	for _, c := range changes {
-		if c.Left == "" || graph.IsBuild(c.Left) {
+		if c.Left == "" || kustomize.IsBuild(c.Left) {
 			continue
 		}
 		for _, from := range before {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/kustomize"
 	"github.com/sluicegate/sluice/layout"
 )
 
@@ -27,7 +28,7 @@ func around(t *testing.T, p *config.Policy, replace ...string) *Graph {
 func held(g *Graph) []string {
 	var out []string
 	for path := range g.holds {
-		if graph.IsBuild(path) && len(g.Why(path)) == 0 {
+		if kustomize.IsBuild(path) && len(g.Why(path)) == 0 {
 			continue // there is none
 		}
 		c, _ := g.Holds(path)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/kustomize"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/layout"
 )
 
@@ -30,12 +32,12 @@ func (g *Graph) Hidden(built []Build) []config.Note {
 }
 
 // hidden is Hidden, and the problems that were looked at.
-func (g *Graph) hidden(files map[string]outcome) ([]config.Note, map[graph.Problem]bool) {
+func (g *Graph) hidden(files map[string]outcome) ([]config.Note, map[manifest.Problem]bool) {
 	level := config.LevelWarn
 	if g.policy.Flux && g.windows() {
 		level = config.LevelHold
 	}
-	seen, paths := map[graph.Problem]bool{}, g.unknownPaths()
+	seen, paths := map[manifest.Problem]bool{}, g.unknownPaths()
 	windowed := map[string]bool{}
 	for _, e := range g.trees[0].all() {
 		if isLive(e.releases) && !g.untold(e.Entry) {
@@ -100,7 +102,7 @@ func outcomes(built []Build) map[string]outcome {
 		}
 		for _, file := range b.Entry.Files() {
 			unknown[file] = unknown[file] || b.Err != "" && !b.failed()
-			if why := b.Entry.Chain(file)[0].Why; b.Err != "" || graph.IsBuild(file) || why != "" && why != "resources" && why != "bases" {
+			if why := b.Entry.Chain(file)[0].Why; b.Err != "" || kustomize.IsBuild(file) || why != "" && why != "resources" && why != "bases" {
 				out[file] = used
 			}
 			out[file] = max(out[file], leftOut)
@@ -119,8 +121,8 @@ func outcomes(built []Build) map[string]outcome {
 
 // unknownPaths is where entry points have a path with a variable without a value, and whether one of them is windowed: what they need is known, and
 // what they read is not.
-func (g *Graph) unknownPaths() map[graph.Place]bool {
-	out := map[graph.Place]bool{}
+func (g *Graph) unknownPaths() map[manifest.Place]bool {
+	out := map[manifest.Place]bool{}
 	for _, e := range g.trees[0].entries {
 		if e.Kustomization != nil && strings.Contains(e.Path(), "${") {
 			out[e.Kustomization.PathLine] = out[e.Kustomization.PathLine] || !isLive(e.releases)
@@ -131,7 +133,7 @@ func (g *Graph) unknownPaths() map[graph.Place]bool {
 
 // Problems is what is wrong with the first tree beyond its entry points, by cause: all is what is known of it, built is what its entry points make. What
 // keeps one from being built is said there.
-func (g *Graph) Problems(all []graph.Problem, built []Build) []config.Note {
+func (g *Graph) Problems(all []manifest.Problem, built []Build) []config.Note {
 	files, paths := outcomes(built), g.unknownPaths()
 	notes, said := g.hidden(files)
 	var c causes

@@ -19,6 +19,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/kustomize"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/window"
@@ -441,7 +442,7 @@ func (g *Graph) redefined(before, after *tree) {
 // addLists adds the lists of the directories that a file is in: one that comes new decides whether the file counts at all.
 func addLists(files map[string]bool, file string) {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
-		for _, name := range graph.BuildNames() {
+		for _, name := range kustomize.BuildNames() {
 			files[path.Join(dir, name)] = true
 		}
 		if dir == "." {

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/kustomize"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/layout"
 )
 
@@ -19,7 +21,7 @@ func (g *Graph) referred(before, after *tree) {
 	}
 	type referent struct {
 		of string
-		graph.Ref
+		manifest.Ref
 	}
 	seen := map[referent]bool{}
 	for _, e := range slices.Concat(before.all(), after.all()) {
@@ -37,7 +39,7 @@ func (g *Graph) referred(before, after *tree) {
 }
 
 // referent holds what leads to an object that an entry point refers to, if it differs between two trees.
-func (g *Graph) referent(clusters [2]map[string]*graph.Cluster, e graph.Entry, ref graph.Ref, windows []layout.Release) {
+func (g *Graph) referent(clusters [2]map[string]*graph.Cluster, e graph.Entry, ref manifest.Ref, windows []layout.Release) {
 	var there []graph.Entry
 	said := map[string]bool{}
 	for _, in := range clusters {
@@ -61,7 +63,7 @@ func (g *Graph) referent(clusters [2]map[string]*graph.Cluster, e graph.Entry, r
 // leads adds files that lead to what is redefined.
 func (g *Graph) leads(r *redefinition, files []string) {
 	for _, file := range files {
-		if r.files[file] || g.spent(file, 1+len(graph.BuildNames())*(1+strings.Count(file, "/")), 1) {
+		if r.files[file] || g.spent(file, 1+len(kustomize.BuildNames())*(1+strings.Count(file, "/")), 1) {
 			continue
 		}
 		r.files[file] = true

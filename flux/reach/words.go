@@ -10,6 +10,8 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/kustomize"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/window"
 )
@@ -51,8 +53,8 @@ func leads(e graph.Entry, file string) string {
 	chain := e.Chain(file)
 	for i := 1; i < len(chain); i++ {
 		next := chain[i].File
-		beside := graph.IsBuild(next) && path.Dir(next) == path.Dir(chain[i-1].File)
-		if own := i == len(chain)-1 && path.Dir(next) == e.Path() && graph.IsBuild(next); !own && !beside {
+		beside := kustomize.IsBuild(next) && path.Dir(next) == path.Dir(chain[i-1].File)
+		if own := i == len(chain)-1 && path.Dir(next) == e.Path() && kustomize.IsBuild(next); !own && !beside {
 			out = append(out, next)
 		}
 	}
@@ -90,7 +92,7 @@ func wordRedefined(e graph.Entry) string {
 	return fmt.Sprintf("the definition of %s in %s changes", name(e), e.Cluster.Name)
 }
 
-func wordReferent(r graph.Ref, e graph.Entry) string {
+func wordReferent(r manifest.Ref, e graph.Entry) string {
 	return fmt.Sprintf("%s, which %s in %s refers to, changes", r, name(e), e.Cluster.Name)
 }
 
@@ -174,7 +176,7 @@ func (m Move) keep() string {
 	if m.Left != "" {
 		file = clip(m.Left)
 	}
-	if graph.IsBuild(m.Left) { // which generates it
+	if kustomize.IsBuild(m.Left) { // which generates it
 		lines = "generatorOptions: {annotations: {" + config.Keep + "}}"
 	}
 	text := "; to keep it, first merge a change that only adds " + lines + " to " + file + ", and let " + name(m.From) + " apply it"

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/kustomize"
 )
 
 // maxAssumed bounds the directories of all clusters that are looked at: each is followed as if Flux read it.
@@ -55,7 +56,7 @@ func (in Input) builds() []string {
 			return fs.SkipAll
 		case entry.IsDir() && (name != "." && strings.HasPrefix(base, ".") || base == fluxNamespace):
 			return fs.SkipDir
-		case graph.IsBuild(base):
+		case kustomize.IsBuild(base):
 			out = append(out, path.Dir(name))
 		}
 		return nil
@@ -91,7 +92,7 @@ func (in Input) tops(c graph.Cluster, dirs []string) (all []*graph.Kustomization
 		all = append(all, k)
 	}
 	below := func(k *graph.Kustomization) bool {
-		return slices.ContainsFunc(graph.BuildNames(), func(name string) bool { return shared[path.Join(k.Path, name)] })
+		return slices.ContainsFunc(kustomize.BuildNames(), func(name string) bool { return shared[path.Join(k.Path, name)] })
 	}
 	all = slices.DeleteFunc(all, below)
 	names := map[string]int{}

@@ -15,6 +15,8 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/escape"
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/kustomize"
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
 // entry is a Flux Kustomization with the source that is its side's. Everything else stays as its document has it: patches, decryption, comments.
@@ -153,7 +155,7 @@ func (in drawing) document(k *graph.Kustomization) (*yaml.Node, error) {
 
 // manuscript looks through a file for the documents of a kind.
 func (in Input) manuscript(file, kind string) manuscript {
-	data, err := graph.ReadFile(in.Tree, file, graph.MaxFile)
+	data, err := kustomize.ReadFile(in.Tree, file, manifest.MaxFile)
 	if err != nil {
 		return manuscript{err: err}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/window"
@@ -305,7 +306,7 @@ func named(namespace, name string) bool {
 // that back.
 func Contradictions(in Input) ([]Hold, error) {
 	var out []Hold
-	seen := map[graph.Place]bool{}
+	seen := map[manifest.Place]bool{}
 	o, err := newOwners(in)
 	for _, c := range in.Clusters {
 		if err != nil || !in.wanted(c) {

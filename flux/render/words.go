@@ -6,6 +6,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/window"
@@ -112,7 +113,7 @@ func place(k *graph.Kustomization) string {
 	return plan.Clean(k.String())
 }
 
-func wordProblem(p graph.Problem) string {
+func wordProblem(p manifest.Problem) string {
 	return "Not read: " + plan.Clean(p.Place.String()+" "+p.Text)
 }
 

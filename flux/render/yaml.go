@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sluicegate/sluice/escape"
-	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -45,7 +45,7 @@ func block(text string) (string, error) {
 func comment(text string) string { return "# " + escape.Text(text) }
 
 // notes are the lines above a cluster's manifests that say what is not in them.
-func notes(left []Omission, problems []graph.Problem) []string {
+func notes(left []Omission, problems []manifest.Problem) []string {
 	var out []string
 	for _, l := range left {
 		out = append(out, wordLeft(l))

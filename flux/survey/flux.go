@@ -7,6 +7,7 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/escape"
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/layout"
 )
 
@@ -55,7 +56,7 @@ func (s *survey) fluxLines(most int) (lines []string) {
 
 // doubtful reports whether something is not known of a cluster, which may be an error where references decide.
 func doubtful(c graph.Cluster) bool {
-	unknown := func(p graph.Problem) bool { return !p.Refused }
+	unknown := func(p manifest.Problem) bool { return !p.Refused }
 	return len(c.Unconfirmed()) > 0 || slices.ContainsFunc(c.Problems, unknown)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/escape"
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/meter"
 )
@@ -199,7 +200,7 @@ func (s *survey) noteStrays() {
 	applied := map[string]bool{}
 	for _, c := range s.clusters {
 		for _, j := range c.CronJobs {
-			for _, at := range []graph.Place{j.Place, j.Schedule.Place, j.TimeZone.Place, j.Suspend.Place} {
+			for _, at := range []manifest.Place{j.Place, j.Schedule.Place, j.TimeZone.Place, j.Suspend.Place} {
 				applied[at.File] = true
 			}
 		}

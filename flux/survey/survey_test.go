@@ -14,6 +14,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/internal/fluxtrees"
 	"github.com/sluicegate/sluice/layout"
 )
@@ -184,11 +185,11 @@ spec: {schedule: "%[1]d %[3]d * * *"}
 
 // TestWindowJobs: what CronJobs say of windows, and what they do not.
 func TestWindowJobs(t *testing.T) {
-	place := graph.Place{File: "x.yaml", Line: 1}
+	place := manifest.Place{File: "x.yaml", Line: 1}
 	job := func(name, command, schedule, suspend string) *graph.CronJob {
 		j := &graph.CronJob{Command: command}
 		j.Name, j.Place = name, place
-		j.Schedule, j.Suspend = graph.Statement{Value: schedule, Place: place}, graph.Statement{Value: suspend, Place: place}
+		j.Schedule, j.Suspend = manifest.Statement{Value: schedule, Place: place}, manifest.Statement{Value: suspend, Place: place}
 		return j
 	}
 	for _, c := range []struct {
@@ -227,7 +228,7 @@ func TestWindowJobs(t *testing.T) {
 func TestShortWindow(t *testing.T) {
 	job := func(name, schedule string) *graph.CronJob {
 		j := &graph.CronJob{Command: "flux resume ks apps"}
-		j.Name, j.Schedule = name, graph.Statement{Value: schedule, Place: graph.Place{File: "x.yaml", Line: 1}}
+		j.Name, j.Schedule = name, manifest.Statement{Value: schedule, Place: manifest.Place{File: "x.yaml", Line: 1}}
 		return j
 	}
 	tree, err := graph.Read(files(nil))

@@ -1,107 +1,108 @@
-package graph
+package kustomize
 
 import (
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/meter"
 )
 
-// kWalk follows what the clusters of a tree read.
-type kWalk struct {
-	Work
-	tree    *kTree
+// Walk follows what the clusters of a tree read.
+type Walk struct {
+	manifest.Work
+	tree    *Tree
 	built   int // entry points that were built
-	patches map[patchKey]change
-	results map[string]*result
+	patches map[patchKey]manifest.Change
+	results map[string]*Result
 }
 
 // NewWalk follows what entry points of a tree read.
-func (t *kTree) NewWalk() *kWalk {
-	return &kWalk{Work: Work{Reader: &t.Reader}, tree: t, patches: map[patchKey]change{}, results: map[string]*result{}}
+func (t *Tree) NewWalk() *Walk {
+	return &Walk{Work: manifest.Work{Reader: &t.Reader}, tree: t, patches: map[patchKey]manifest.Change{}, results: map[string]*Result{}}
 }
 
 // patchKey is what a patch says, or where that stands: it is parsed once.
 type patchKey struct {
-	Patch
+	manifest.Patch
 	file string
 }
 
-// deep reports whether too many things lead from one to the next.
-func (w *kWalk) deep(at Place, depth int) bool {
+// Deep reports whether too many things lead from one to the next.
+func (w *Walk) Deep(at manifest.Place, depth int) bool {
 	if w.tree.Meter().Reach(meter.Depth, depth, at.File) == nil {
 		return false
 	}
-	w.tree.stopped()
+	w.tree.Stopped()
 	return true
 }
 
 // load is what one entry point reads: documents, and the files that they and what patches them stand in.
 type load struct {
-	result
-	walk     *kWalk
-	units    map[string][]*doc // what directories with a kustomization.yaml make, by their names
-	ignoring map[string]bool   // directories of which it was looked for what counts; true: that was read
-	open     map[string]bool   // the directories on the way to the one that is being read
-	twice    bool              // a document was given more than once
-	before   map[copyKey]*doc  // copies of the same in an older tree, which were not asked for yet
-	top      string            // the directory of the entry point, if it has a kustomization.yaml
-	with     *build            // that, with what the Flux Kustomization adds
-	parts    []Piece           // of which what is read is put together
-	sources  []Piece           // that hand on what is read
-	foreign  bool              // some of it stands elsewhere
+	Result
+	walk     *Walk
+	units    map[string][]*manifest.Doc // what directories with a kustomization.yaml make, by their names
+	ignoring map[string]bool            // directories of which it was looked for what counts; true: that was read
+	open     map[string]bool            // the directories on the way to the one that is being read
+	twice    bool                       // a document was given more than once
+	before   map[copyKey]*manifest.Doc  // copies of the same in an older tree, which were not asked for yet
+	top      string                     // the directory of the entry point, if it has a kustomization.yaml
+	with     *Build                     // that, with what the Flux Kustomization adds
+	parts    []Piece                    // of which what is read is put together
+	sources  []Piece                    // that hand on what is read
+	foreign  bool                       // some of it stands elsewhere
 }
 
-func (w *kWalk) newLoad() *load {
+func (w *Walk) newLoad() *load {
 	return &load{
-		result: result{edges: map[string]Edge{}, looked: map[string]bool{}, patches: map[patchKey]change{}, copies: map[copyKey]*doc{}},
-		walk:   w, units: map[string][]*doc{}, ignoring: map[string]bool{}, open: map[string]bool{}, sources: []Piece{{Dir: ".", At: "."}},
+		Result: Result{Edges: map[string]Edge{}, Looked: map[string]bool{}, patches: map[patchKey]manifest.Change{}, copies: map[copyKey]*manifest.Doc{}},
+		walk:   w, units: map[string][]*manifest.Doc{}, ignoring: map[string]bool{}, open: map[string]bool{}, sources: []Piece{{Dir: ".", At: "."}},
 	}
 }
 
 // edge keeps why a file is read: the first reason, and whether it was the first.
 func (l *load) edge(file, by, why string) bool {
-	if _, known := l.edges[file]; known || l.walk.Spent(0, 1) {
+	if _, known := l.Edges[file]; known || l.walk.Spent(0, 1) {
 		return false
 	}
-	l.edges[file] = Edge{file, by, why}
+	l.Edges[file] = Edge{file, by, why}
 	return true
 }
 
 // problem keeps what is wrong with what is read.
-func (l *load) problem(p Problem) {
-	l.problems = more(l.problems, p)
-	l.walk.tree.note(p)
+func (l *load) problem(p manifest.Problem) {
+	l.problems = manifest.More(l.problems, p)
+	l.walk.tree.Note(p)
 }
 
 // refused keeps what kustomize refuses as well.
-func (l *load) refused(at Place, text string) {
-	l.problem(Problem{Place: at, Text: text, Refused: true})
+func (l *load) refused(at manifest.Place, text string) {
+	l.problem(manifest.Problem{Place: at, Text: text, Refused: true})
 }
 
 // leaf keeps where the graph ends, once for each cause. The last one stands for all that come after it.
 func (l *load) leaf(leaf Leaf) {
 	switch {
-	case len(l.leaves) >= MaxLeaves || slices.Contains(l.leaves, leaf):
-	case len(l.leaves) == MaxLeaves-1:
-		l.leaves = append(l.leaves, Leaf{Place: leaf.Place, Kind: leaf.Kind, Text: wordManyLeaves()})
+	case len(l.Leaves) >= MaxLeaves || slices.Contains(l.Leaves, leaf):
+	case len(l.Leaves) == MaxLeaves-1:
+		l.Leaves = append(l.Leaves, Leaf{Place: leaf.Place, Kind: leaf.Kind, Text: wordManyLeaves()})
 	default:
-		l.leaves = append(l.leaves, leaf)
+		l.Leaves = append(l.Leaves, leaf)
 	}
 }
 
 // built is what a directory is built of: its kustomization.yaml, with what the Flux Kustomization adds to that of its own path; nil: it has none.
-func (l *load) built(dir string) *build {
+func (l *load) built(dir string) *Build {
 	if dir == l.top {
 		return l.with
 	}
-	return l.walk.tree.builds[dir]
+	return l.walk.tree.Builds[dir]
 }
 
 // entry loads a directory of an entry point as Flux does: one that has a kustomization.yaml is built as a unit, and of any other every YAML file below
 // counts. Where the source may leave the kustomization.yaml out it is both. Of other files what is left out counts: who reads too much misses nothing.
-func (l *load) entry(dir string) []*doc {
+func (l *load) entry(dir string) []*manifest.Doc {
 	l.look(dir)
 	b := l.built(dir)
 	if b == nil {
@@ -109,36 +110,36 @@ func (l *load) entry(dir string) []*doc {
 	}
 	l.ignores(dir)
 	out := l.unit(reference{}, dir, 0)
-	if dir != l.top && l.lacks(b.place.File) {
+	if dir != l.top && l.lacks(b.Place.File) {
 		out = l.once(append(l.manifests(dir), out...))
 	}
 	return out
 }
 
 // manifests loads the YAML files of a directory without a kustomization.yaml, and what is below.
-func (l *load) manifests(dir string) []*doc {
-	var out []*doc
+func (l *load) manifests(dir string) []*manifest.Doc {
+	var out []*manifest.Doc
 	l.below(dir, &out)
 	return l.once(out)
 }
 
 // below is manifests, added to documents.
-func (l *load) below(dir string, out *[]*doc) {
+func (l *load) below(dir string, out *[]*manifest.Doc) {
 	t := l.walk.tree
-	if l.looked[dir] = true; !t.dirs[dir] || l.walk.Spent(1, 1) {
+	if l.Looked[dir] = true; !t.Dirs[dir] || l.walk.Spent(1, 1) {
 		return
 	}
 	l.obeys(dir)
-	for _, file := range t.inside[dir] {
+	for _, file := range t.Inside[dir] {
 		switch {
 		case isRead(file): // a kustomization.yaml that was not understood, too
 			*out = append(*out, l.file(file, "", "")...)
-		case isYAML(file) && l.has(file):
+		case IsYAML(file) && l.has(file):
 			l.edge(file, "", "")
-			l.problem(Problem{Place: Place{file, 1}, Text: wordTakenIn})
+			l.problem(manifest.Problem{Place: manifest.Place{File: file, Line: 1}, Text: wordTakenIn})
 		}
 	}
-	for _, sub := range t.below[dir] {
+	for _, sub := range t.Below[dir] {
 		if l.look(sub); l.built(sub) == nil {
 			l.below(sub, out)
 		} else {
@@ -148,12 +149,12 @@ func (l *load) below(dir string, out *[]*doc) {
 }
 
 // once is documents, each of them once: what several units name counts once where nothing makes a difference between them.
-func (l *load) once(docs []*doc) []*doc {
+func (l *load) once(docs []*manifest.Doc) []*manifest.Doc {
 	if !l.twice {
 		return docs
 	}
-	seen := make(map[*doc]bool, len(docs))
-	return slices.DeleteFunc(slices.Clone(docs), func(d *doc) bool {
+	seen := make(map[*manifest.Doc]bool, len(docs))
+	return slices.DeleteFunc(slices.Clone(docs), func(d *manifest.Doc) bool {
 		again := seen[d]
 		seen[d] = true
 		return again
@@ -161,28 +162,28 @@ func (l *load) once(docs []*doc) []*doc {
 }
 
 // file loads the documents of a file that another one names.
-func (l *load) file(file, by, why string) []*doc {
+func (l *load) file(file, by, why string) []*manifest.Doc {
 	l.walk.At = file
 	if !l.edge(file, by, why) {
 		l.twice = true
 	}
 	l.unread(file)
-	if l.walk.Spent(1+len(l.walk.tree.docs(file)), 0) {
+	if l.walk.Spent(1+len(l.walk.tree.Docs(file)), 0) {
 		return nil
 	}
-	return l.walk.tree.docs(file)
+	return l.walk.tree.Docs(file)
 }
 
 // unread keeps what of a file was not read, and whether it is not known what of its directory counts.
 func (l *load) unread(file string) {
 	dir := path.Dir(file)
-	if _, known := l.looked[path.Join(dir, SourceIgnore)]; !known {
+	if _, known := l.Looked[path.Join(dir, SourceIgnore)]; !known {
 		l.ignores(dir)
 	}
 	if link := l.walk.tree.listed(dir).link; link != "" {
-		l.problem(Problem{Place: Place{link, 1}, Text: wordLinked})
+		l.problem(manifest.Problem{Place: manifest.Place{File: link, Line: 1}, Text: wordLinked})
 	}
-	if c := l.walk.tree.contents[file]; c != nil {
+	if c := l.walk.tree.Contents[file]; c != nil {
 		for _, p := range c.problems {
 			l.problem(p)
 		}
@@ -190,7 +191,7 @@ func (l *load) unread(file string) {
 }
 
 // unit loads a directory that has a kustomization.yaml. What it makes is known after the first time. n is what names it.
-func (l *load) unit(n reference, dir string, depth int) []*doc {
+func (l *load) unit(n reference, dir string, depth int) []*manifest.Doc {
 	docs, known := l.units[dir]
 	if known && !l.open[dir] {
 		l.twice = true
@@ -208,17 +209,17 @@ func (l *load) unit(n reference, dir string, depth int) []*doc {
 }
 
 // build loads what a kustomization.yaml makes of its directory; one of a component changes what was loaded before it, too.
-func (l *load) build(n reference, dir string, before []*doc, depth int) []*doc {
+func (l *load) build(n reference, dir string, before []*manifest.Doc, depth int) []*manifest.Doc {
 	t := l.walk.tree
 	b := l.built(dir)
-	l.walk.At = b.place.File
+	l.walk.At = b.Place.File
 	switch {
 	case l.walk.Spent(1+len(before), 0):
 		return before
 	case l.open[dir]:
 		l.refused(n.place, wordCycle(n.field, n.text))
 		return before
-	case l.walk.deep(b.place, depth):
+	case l.walk.Deep(b.Place, depth):
 		return before
 	}
 	l.open[dir] = true
@@ -226,11 +227,11 @@ func (l *load) build(n reference, dir string, before []*doc, depth int) []*doc {
 	if n.field == specComponents {
 		n.place.File = "" // the entry point itself names it
 	}
-	l.edge(b.place.File, n.place.File, n.field)
-	l.unread(b.place.File)
+	l.edge(b.Place.File, n.place.File, n.field)
+	l.unread(b.Place.File)
 	for _, name := range BuildNames() { // of several, kustomize takes none
-		if file := path.Join(dir, name); t.files[file] {
-			l.edge(file, b.place.File, "")
+		if file := path.Join(dir, name); t.Files[file] {
+			l.edge(file, b.Place.File, "")
 		}
 	}
 	all := slices.Clone(before)
@@ -241,7 +242,7 @@ func (l *load) build(n reference, dir string, before []*doc, depth int) []*doc {
 		return nil
 	}
 	all = l.once(all)
-	generated := b.generated
+	generated := b.Generated
 	for _, c := range b.configs {
 		_, made := l.config(dir, c, depth)
 		generated = append(slices.Clip(generated), made...)
@@ -263,7 +264,7 @@ func (l *load) build(n reference, dir string, before []*doc, depth int) []*doc {
 }
 
 // customize lays over documents what a kustomization.yaml says of them.
-func (l *load) customize(docs []*doc, b *build, dir string, depth int) []*doc {
+func (l *load) customize(docs []*manifest.Doc, b *Build, dir string, depth int) []*manifest.Doc {
 	for _, c := range b.components {
 		docs = l.component(dir, c, docs, depth)
 	}
@@ -277,7 +278,7 @@ func (l *load) customize(docs []*doc, b *build, dir string, depth int) []*doc {
 }
 
 // transform changes documents in place as a kustomization.yaml says, in kustomize's order.
-func (l *load) transform(docs []*doc, b *build, dir string) {
+func (l *load) transform(docs []*manifest.Doc, b *Build, dir string) {
 	l.patch(docs, dir, b.merges...)
 	l.patch(docs, dir, b.patches...)
 	l.head(docs, b)
@@ -285,16 +286,16 @@ func (l *load) transform(docs []*doc, b *build, dir string) {
 }
 
 // resource loads one entry of a list of resources: a file or a directory.
-func (l *load) resource(dir string, n reference, depth int) []*doc {
+func (l *load) resource(dir string, n reference, depth int) []*manifest.Doc {
 	if l.walk.tree.Meter().Err() != nil { // what is below may be any number of levels
 		return nil
 	}
 	t, p := l.walk.tree, l.find(dir, n)
 	switch {
-	case t.files[p]:
+	case t.Files[p]:
 		return l.file(p, n.place.File, n.field)
 	case Remote(n.text): // whatever directory there is
-	case t.builds[p] != nil:
+	case t.Builds[p] != nil:
 		l.look(p)
 		return l.unit(n, p, depth+1)
 	}
@@ -306,7 +307,7 @@ func (l *load) resource(dir string, n reference, depth int) []*doc {
 const specComponents = "spec.components"
 
 // component lays a component over documents.
-func (l *load) component(dir string, n reference, docs []*doc, depth int) []*doc {
+func (l *load) component(dir string, n reference, docs []*manifest.Doc, depth int) []*manifest.Doc {
 	p := l.find(dir, n)
 	b := l.built(p)
 	l.look(p)
@@ -336,17 +337,17 @@ func (l *load) missing(n reference, p string) {
 		return
 	}
 	for _, name := range BuildNames() {
-		if file := path.Join(p, name); p != "" && l.walk.tree.contents[file] != nil {
+		if file := path.Join(p, name); p != "" && l.walk.tree.Contents[file] != nil {
 			l.edge(file, n.place.File, n.field)
 			l.unread(file)
 			return
 		}
 	}
-	l.look(gitmodules)
+	l.look(GitModules)
 	switch {
 	case l.foreign || l.walk.tree.inModule(p):
 		l.leaf(Leaf{Place: n.place, Kind: LeafRemote, Text: wordApart(n.field, n.text)})
-	case l.walk.tree.dirs[p]:
+	case l.walk.tree.Dirs[p]:
 		l.refused(n.place, wordNoBuild(n.field, n.text))
 	default:
 		l.refused(n.place, wordMissing(n.field, n.text))
@@ -359,7 +360,7 @@ func (l *load) plain(dir string, n reference) bool {
 	if l.walk.Spent(1, 0) {
 		return false
 	}
-	if !l.walk.tree.files[p] {
+	if !l.walk.tree.Files[p] {
 		l.look(p)
 		if !l.walk.tree.inModule(p) {
 			p = "" // a directory is none
@@ -377,7 +378,7 @@ func (l *load) chart(dir string, c chart) {
 	found := false
 	for _, d := range c.dirs {
 		p := l.find(dir, reference{text: d})
-		if l.looked[p] = true; p != "." && l.walk.tree.dirs[p] {
+		if l.Looked[p] = true; p != "." && l.walk.tree.Dirs[p] {
 			found = true
 			l.whole(p, c.place.File, c.field)
 		}
@@ -394,29 +395,29 @@ func (l *load) chart(dir string, c chart) {
 // whole reads every file below a directory.
 func (l *load) whole(dir, by, why string) {
 	t := l.walk.tree
-	if l.walk.Spent(1+len(t.inside[dir]), 0) {
+	if l.walk.Spent(1+len(t.Inside[dir]), 0) {
 		return
 	}
-	for _, file := range t.inside[dir] {
+	for _, file := range t.Inside[dir] {
 		l.edge(file, by, why)
 	}
-	for _, sub := range t.below[dir] {
+	for _, sub := range t.Below[dir] {
 		l.whole(sub, by, why)
 	}
 }
 
 // config follows an entry of generators, transformers or validators, and gives the patches among them, and what they generate.
-func (l *load) config(dir string, c plugin, depth int) (patches []buildPatch, generated []*doc) {
+func (l *load) config(dir string, c plugin, depth int) (patches []buildPatch, generated []*manifest.Doc) {
 	docs := c.inline
 	if docs == nil {
 		p := l.find(dir, c.reference)
-		if docs = l.resource(dir, c.reference, depth); len(docs) == 0 && (l.walk.tree.files[p] || l.walk.tree.builds[p] != nil) {
+		if docs = l.resource(dir, c.reference, depth); len(docs) == 0 && (l.walk.tree.Files[p] || l.walk.tree.Builds[p] != nil) {
 			l.leaf(Leaf{Place: c.place, Kind: LeafPlugin, Text: wordPlugin(c.field, c.text)})
 		}
 	}
 	for _, d := range docs {
 		files, patch, known := l.walk.tree.plugin(d, c.field)
-		kind, generates := strings.CutSuffix(d.text("kind"), "Generator")
+		kind, generates := strings.CutSuffix(d.Text("kind"), "Generator")
 		switch {
 		case l.walk.Spent(1, 0):
 			return nil, nil
@@ -439,20 +440,20 @@ func (l *load) config(dir string, c plugin, depth int) (patches []buildPatch, ge
 }
 
 // patch applies patches to documents, in place.
-func (l *load) patch(docs []*doc, dir string, patches ...buildPatch) {
+func (l *load) patch(docs []*manifest.Doc, dir string, patches ...buildPatch) {
 	for _, p := range patches {
 		l.patchBy(docs, dir, p)
 	}
 }
 
 // patchBy applies a patch. Its text may stand in a file.
-func (l *load) patchBy(docs []*doc, dir string, p buildPatch) {
+func (l *load) patchBy(docs []*manifest.Doc, dir string, p buildPatch) {
 	key := patchKey{p.Patch, ""}
 	if p.file.text != "" {
 		if !l.plain(dir, p.file) {
 			return
 		}
-		p.Place = Place{l.find(dir, p.file), 1}
+		p.Place = manifest.Place{File: l.find(dir, p.file), Line: 1}
 		key.file = p.File
 	}
 	c, known := l.walk.patches[key]
@@ -461,65 +462,65 @@ func (l *load) patchBy(docs []*doc, dir string, p buildPatch) {
 		l.walk.patches[key] = c
 	}
 	l.patches[key] = c
-	if c.kinds {
-		l.problem(Problem{Place: c.place, Text: wordKinds})
+	if c.Kinds {
+		l.problem(manifest.Problem{Place: c.Place, Text: wordKinds})
 	}
 	for i, d := range docs {
-		if l.walk.Spent(1+len(c.nodes)*(1+d.size>>10), 0) { // each of a patch's documents is compared with the object's name and labels
+		if l.walk.Spent(1+len(c.Nodes)*(1+d.Size>>10), 0) { // each of a patch's documents is compared with the object's name and labels
 			return
 		}
 		key := copyKey{doc: d}
-		if len(c.nodes) > 0 {
-			key.patch = c.nodes[0]
+		if len(c.Nodes) > 0 {
+			key.patch = c.Nodes[0]
 		}
 		if before := l.copied(key); before != nil {
 			docs[i] = before
 			continue
 		}
 		var err error
-		switch docs[i], err = c.apply(d, &l.walk.Work); {
+		switch docs[i], err = c.Apply(d, &l.walk.Work); {
 		case err == nil && docs[i] != d:
 			l.copies[key] = docs[i]
-		case err != nil && c.unread != nil && !steers(d):
-			l.problem(Problem{Place: c.place, Text: wordPatch(err.Error())})
+		case err != nil && c.Unread != nil && !steers(d):
+			l.problem(manifest.Problem{Place: c.Place, Text: manifest.PatchProblem(err.Error())})
 		case err != nil:
-			l.doubt(docs[i], c.place, wordPatch(err.Error()))
+			l.doubt(docs[i], c.Place, manifest.PatchProblem(err.Error()))
 		}
 	}
 }
 
 // parsePatch parses a patch, which changes nothing if it cannot be read.
-func (l *load) parsePatch(p buildPatch) change {
+func (l *load) parsePatch(p buildPatch) manifest.Change {
 	t := l.walk.tree
 	text, err := []byte(p.Text), error(nil)
 	if p.file.text != "" {
-		text, err = ReadFile(t.fs, p.File, MaxFile)
+		text, err = ReadFile(t.fs, p.File, manifest.MaxFile)
 	}
-	var c change
+	var c manifest.Change
 	if l.walk.At = p.File; err == nil && !l.walk.Spent(1+len(text)>>8, 0) {
-		c, err = parsePatch(text, p.Place, p.Target)
+		c, err = manifest.ParsePatch(text, p.Place, p.Target)
 	}
 	if err != nil {
-		c = unreadable(p.Patch, err)
+		c = manifest.UnreadablePatch(p.Patch, err)
 	}
-	if l.walk.tree.hold(p.File, c.Weight(), len(text)) {
-		l.walk.tree.stopped()
+	if l.walk.tree.Hold(p.File, c.Weight(), len(text)) {
+		l.walk.tree.Stopped()
 	}
 	return c
 }
 
 // opaque notes what may change documents in ways that are not followed as if it were a patch of each.
-func (l *load) opaque(docs []*doc, b *build, dir string) {
+func (l *load) opaque(docs []*manifest.Doc, b *Build, dir string) {
 	for _, n := range b.opaque {
-		var places []Place
+		var places []manifest.Place
 		if n.kinds {
-			l.problem(Problem{Place: n.place, Text: wordKinds})
+			l.problem(manifest.Problem{Place: n.place, Text: wordKinds})
 		}
 		if p := l.find(dir, n.reference); n.text == "" || inline(n.text) {
 			places = append(places, n.place)
 		} else {
-			for _, file := range l.walk.tree.within([]string{p}, []string{p}) {
-				places = append(places, Place{file, 1})
+			for _, file := range l.walk.tree.Within([]string{p}, []string{p}) {
+				places = append(places, manifest.Place{File: file, Line: 1})
 			}
 		}
 		for i := range docs {
@@ -529,11 +530,11 @@ func (l *load) opaque(docs []*doc, b *build, dir string) {
 			if !n.fits(l.walk, docs[i]) {
 				continue
 			}
-			docs[i] = docs[i].perhaps(places...)
-			if docs[i].renamed = docs[i].renamed || n.renames; docs[i].plain() && n.carries() {
-				docs[i] = docs[i].perhaps(l.carried(n, docs)...)
+			docs[i] = docs[i].Perhaps(places...)
+			if docs[i].Renamed = docs[i].Renamed || n.renames; docs[i].Plain() && n.carries() {
+				docs[i] = docs[i].Perhaps(l.carried(n, docs)...)
 			}
-			if groupOf(docs[i].node) != fluxHelm || !l.titles(n, places) {
+			if manifest.GroupOf(docs[i].Node) != manifest.GroupHelm || !l.titles(n, places) {
 				l.doubt(docs[i], n.place, wordOpaque(n.field))
 			}
 		}
@@ -546,63 +547,63 @@ func (o opaque) carries() bool {
 }
 
 // carried is the files that values may come from: those of the objects that a replacement names, and where these are not known all that were read.
-func (l *load) carried(n opaque, docs []*doc) []Place {
-	var out []Place
+func (l *load) carried(n opaque, docs []*manifest.Doc) []manifest.Place {
+	var out []manifest.Place
 	for _, d := range docs {
-		if n.from == nil || l.walk.Spent(1, 0) || !n.from.named(d) {
+		if n.from == nil || l.walk.Spent(1, 0) || !n.from.Named(d) {
 			continue
 		}
-		if out = append(append(out, d.place), d.patched...); d.made != nil {
-			for _, file := range d.made.files {
-				out = append(out, Place{file, 1})
+		if out = append(append(out, d.Place), d.Patched...); d.Made != nil {
+			for _, file := range d.Made.Files {
+				out = append(out, manifest.Place{File: file, Line: 1})
 			}
 		}
 	}
-	if len(out) > 0 || l.walk.Spent(len(l.edges), 0) {
+	if len(out) > 0 || l.walk.Spent(len(l.Edges), 0) {
 		return out
 	}
-	for _, file := range sortedKeys(l.edges) {
-		out = append(out, Place{file, 1})
+	for _, file := range manifest.SortedKeys(l.Edges) {
+		out = append(out, manifest.Place{File: file, Line: 1})
 	}
 	return out
 }
 
 // titles reports whether a field only says where kustomize finds names, which for a HelmRelease are those of its values.
-func (l *load) titles(o opaque, places []Place) bool {
+func (l *load) titles(o opaque, places []manifest.Place) bool {
 	if o.field != "configurations" || o.text == "" { // of which the files count
 		return o.field == "configurations" || o.field == "crds"
 	}
-	return !slices.ContainsFunc(places, func(p Place) bool {
-		text, err := ReadFile(l.walk.tree.fs, p.File, MaxConfig)
+	return !slices.ContainsFunc(places, func(p manifest.Place) bool {
+		text, err := ReadFile(l.walk.tree.fs, p.File, manifest.MaxConfig)
 		if err != nil || l.walk.Spent(1+len(text)>>8, 0) {
 			return true
 		}
-		root, wrong := parseDocument(text)
+		root, wrong := manifest.ParseDocument(text)
 		return wrong != nil || root == nil || len(root.Content) != 2 || root.Content[0].Value != "nameReference"
 	})
 }
 
 // fits reports whether an object may be changed.
-func (o opaque) fits(w *kWalk, d *doc) bool {
-	if o.field == "vars" && !mentions(d.node, "$(") || (o.field == "crds" || o.field == "openapi") && (d.plain() || !steers(d)) {
+func (o opaque) fits(w *Walk, d *manifest.Doc) bool {
+	if o.field == "vars" && !manifest.Mentions(d.Node, "$(") || (o.field == "crds" || o.field == "openapi") && (d.Plain() || !steers(d)) {
 		return false
 	}
-	return len(o.targets) == 0 || slices.ContainsFunc(o.targets, func(s *selector) bool {
-		return w.Spent(1, 0) || s == nil || s.named(d)
+	return len(o.targets) == 0 || slices.ContainsFunc(o.targets, func(s *manifest.Selector) bool {
+		return w.Spent(1, 0) || s == nil || s.Named(d)
 	})
 }
 
 // head sets namespace and name, and then labels and annotations, as a kustomization.yaml says.
-func (l *load) head(docs []*doc, b *build) {
+func (l *load) head(docs []*manifest.Doc, b *Build) {
 	renames, labels, added := b.namespace+b.prefix+b.suffix != "", 0, 0
 	for _, p := range b.metadata {
-		labels += len(p.content) / 2
+		labels += len(p.Content) / 2
 	}
 	if !renames && labels == 0 {
 		return
 	}
 	for i, d := range docs {
-		name := scalar(at(d.node, "metadata", "name"))
+		name := manifest.Scalar(manifest.At(d.Node, "metadata", "name"))
 		if added = 0; renames && b.prefix+b.suffix != "" {
 			added = len(b.prefix) + len(name) + len(b.suffix)
 		}
@@ -614,31 +615,31 @@ func (l *load) head(docs []*doc, b *build) {
 			docs[i] = before
 			continue
 		}
-		if l.walk.Spent(1+labels, d.head()+d.adding(b.metadata)) || l.walk.tree.hold(b.place.File, 0, added) {
+		if l.walk.Spent(1+labels, d.Head()+d.Adding(b.metadata)) || l.walk.tree.Hold(b.Place.File, 0, added) {
 			return
 		}
-		d = d.copyHead()
+		d = d.CopyHead()
 		docs[i], l.copies[key] = d, d
 		if renames {
-			d.rename(b.namespace, b.prefix, b.suffix)
+			d.Rename(b.namespace, b.prefix, b.suffix)
 		}
 		for _, p := range b.metadata {
-			d.add(p)
+			d.Add(p)
 		}
-		d.weigh()
+		d.Weigh()
 	}
 }
 
 // copyKey is a document and what makes a copy of it: a patch, or what a kustomization.yaml sets in its metadata.
 type copyKey struct {
-	doc                       *doc
-	patch                     *node
+	doc                       *manifest.Doc
+	patch                     *manifest.Node
 	namespace, prefix, suffix string
-	metadata                  *pairs
+	metadata                  *manifest.Pairs
 }
 
 // copied is a copy that was made for an older tree; nil: it is to be made. Who asks twice gets two.
-func (l *load) copied(key copyKey) *doc {
+func (l *load) copied(key copyKey) *manifest.Doc {
 	d := l.before[key]
 	if d != nil && !l.walk.Spent(1, 1) {
 		delete(l.before, key)

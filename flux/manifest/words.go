@@ -1,4 +1,4 @@
-package graph
+package manifest
 
 import (
 	"fmt"
@@ -38,8 +38,8 @@ func wordManyProblems() string {
 	return fmt.Sprintf("more than %d problems: the rest is not listed", MaxProblems-1)
 }
 
-// printable is a text without what a terminal obeys.
-func printable(s string) string {
+// Printable is a text without what a terminal obeys.
+func Printable(s string) string {
 	if len(s) > 2*MaxAlias {
 		s = s[:2*MaxAlias] + "…"
 	}
@@ -48,7 +48,7 @@ func printable(s string) string {
 }
 
 func wordUnknown(field, value, name string) string {
-	return fmt.Sprintf("%s is %s: the value of %s is not known from the tree, and what it leads to is not followed", field, printable(value), printable(name))
+	return fmt.Sprintf("%s is %s: the value of %s is not known from the tree, and what it leads to is not followed", field, Printable(value), Printable(name))
 }
 
-func wordPatch(problem string) string { return "the patch was not read: " + problem }
+func PatchProblem(problem string) string { return "the patch was not read: " + problem }

@@ -1,4 +1,4 @@
-package graph
+package manifest
 
 import (
 	"regexp"
@@ -9,25 +9,25 @@ import (
 	"github.com/sluicegate/sluice/meter"
 )
 
-// selector is a target, understood once for the many objects that it is compared with.
-type selector struct {
+// Selector is a target, understood once for the many objects that it is compared with.
+type Selector struct {
 	group, version, kind, namespace, name *regexp.Regexp // nil: any
 	labels, annotations                   []requirement
 	self                                  *Ref // of a merge without a target: namespace and name of the object that it names
 	vague                                 bool // it may select other objects than here
-	weight                                int  // in nodes
+	Weight                                int  // in nodes
 }
 
 // none is an expression that no name matches.
 var none = regexp.MustCompile(`^\b$`)
 
-// selector understands a target. An expression that cannot be read selects nothing, as kustomize builds nothing with it; one that is too long selects
+// Selector understands a target. An expression that cannot be read selects nothing, as kustomize builds nothing with it; one that is too long selects
 // everything, as does a selector of labels that is not understood, and what has a variable without a known value.
-func (t Target) selector() *selector {
-	s := &selector{vague: t.open != ""}
+func (t Target) Selector() *Selector {
+	s := &Selector{vague: t.open != ""}
 	if s.vague {
 		for _, field := range t.fields() {
-			if unfilled(*field) != "" {
+			if Unfilled(*field) != "" {
 				*field = ""
 			}
 		}
@@ -41,7 +41,7 @@ func (t Target) selector() *selector {
 		if err != nil {
 			return none
 		}
-		s.weight += compiled(pattern)
+		s.Weight += compiled(pattern)
 		return re
 	}
 	s.group, s.version, s.kind = expression(t.Group), expression(t.Version), expression(t.Kind)
@@ -79,14 +79,14 @@ func compiled(pattern string) int {
 const openName = "name"
 
 // itself is the selector of a merge without a target: the object that it names. open is [Target.open].
-func itself(n *node, open string) *selector {
-	t := Target{Group: regexp.QuoteMeta(groupOf(n)), Kind: regexp.QuoteMeta(scalar(at(n, "kind")))}
-	self := &Ref{"", effective(scalar(at(n, "metadata", "namespace"))), scalar(at(n, "metadata", "name"))}
+func itself(n *Node, open string) *Selector {
+	t := Target{Group: regexp.QuoteMeta(GroupOf(n)), Kind: regexp.QuoteMeta(Scalar(At(n, "kind")))}
+	self := &Ref{"", effective(Scalar(At(n, "metadata", "namespace"))), Scalar(At(n, "metadata", "name"))}
 	if t.Kind == "" || self.Name == "" {
-		return &selector{name: none}
+		return &Selector{name: none}
 	}
-	s := t.selector()
-	if s.vague = open != "" && unfilled(self.Namespace+"/"+self.Name) != ""; !s.vague {
+	s := t.Selector()
+	if s.vague = open != "" && Unfilled(self.Namespace+"/"+self.Name) != ""; !s.vague {
 		s.self = self
 	}
 	return s
@@ -102,33 +102,33 @@ func effective(namespace string) string {
 
 // matches reports whether an object is what the selector asks for. kustomize knows it by the names that it had, too: a target by the first, a merge
 // by each of them.
-func (s *selector) matches(d *doc) bool {
+func (s *Selector) matches(d *Doc) bool {
 	is := func(re *regexp.Regexp, name string) bool {
 		return re == nil || len(name) <= MaxAlias && re.MatchString(name)
 	}
-	_, version, found := strings.Cut(d.text("apiVersion"), "/")
+	_, version, found := strings.Cut(d.Text("apiVersion"), "/")
 	if !found {
-		version = d.text("apiVersion")
+		version = d.Text("apiVersion")
 	}
-	ids := d.ids()
+	ids := d.IDs()
 	if s.self != nil {
-		return is(s.kind, d.text("kind")) && is(s.group, groupOf(d.node)) && slices.Contains(ids, *s.self)
+		return is(s.kind, d.Text("kind")) && is(s.group, GroupOf(d.Node)) && slices.Contains(ids, *s.self)
 	}
 	first, last := ids[0], ids[len(ids)-1]
-	return is(s.kind, d.text("kind")) && is(s.group, groupOf(d.node)) && is(s.version, version) &&
+	return is(s.kind, d.Text("kind")) && is(s.group, GroupOf(d.Node)) && is(s.version, version) &&
 		(is(s.namespace, first.Namespace) || is(s.namespace, last.Namespace)) && (is(s.name, first.Name) || is(s.name, last.Name)) &&
 		meets(s.labels, d, "labels") && meets(s.annotations, d, "annotations")
 }
 
-// named reports whether an object is of the kind that the selector asks for, and was ever called so.
-func (s *selector) named(d *doc) bool {
-	of := selector{group: s.group, kind: s.kind}
-	return of.matches(d) && (s.name == nil || slices.ContainsFunc(d.ids(), func(id Ref) bool { return s.name.MatchString(id.Name) }))
+// Named reports whether an object is of the kind that the selector asks for, and was ever called so.
+func (s *Selector) Named(d *Doc) bool {
+	of := Selector{group: s.group, kind: s.kind}
+	return of.matches(d) && (s.name == nil || slices.ContainsFunc(d.IDs(), func(id Ref) bool { return s.name.MatchString(id.Name) }))
 }
 
-// ids is what an object was called, and last what it is.
-func (d *doc) ids() []Ref {
-	return append(slices.Clip(d.before), Ref{"", effective(d.text("metadata", "namespace")), d.text("metadata", "name")})
+// IDs is what an object was called, and last what it is.
+func (d *Doc) IDs() []Ref {
+	return append(slices.Clip(d.before), Ref{"", effective(d.Text("metadata", "namespace")), d.Text("metadata", "name")})
 }
 
 // requirement is one part of a selector of labels.
@@ -164,11 +164,11 @@ func requirements(selector string) (out []requirement, known bool) {
 	return out, true
 }
 
-func meets(all []requirement, d *doc, section string) bool {
+func meets(all []requirement, d *Doc, section string) bool {
 	if len(all) == 0 {
 		return true
 	}
-	labels := d.pairs("metadata", section)
+	labels := d.Pairs("metadata", section)
 	for _, r := range all {
 		value, has := labels[r.key]
 		if in := has && (r.exists || slices.Contains(r.values, value)); in == r.not {

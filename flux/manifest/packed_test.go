@@ -1,4 +1,4 @@
-package graph
+package manifest
 
 import (
 	"slices"
@@ -7,12 +7,12 @@ import (
 
 // TestPacked: what is packed takes one node, comes back as it was, says the same, and is what no YAML can say.
 func TestPacked(t *testing.T) {
-	parsed := func(text string) *doc {
-		node, err := parseDocument([]byte(text))
+	parsed := func(text string) *Doc {
+		node, err := ParseDocument([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &doc{node: node}
+		return &Doc{Node: node}
 	}
 	const head = "kind: ConfigMap\nmetadata: {name: a}\n"
 	for data, nodes := range map[string]int{
@@ -23,21 +23,21 @@ func TestPacked(t *testing.T) {
 		"data: !<%00> \"!!str\\0a\\0!!str\\0b\\0\"\n": -1,
 	} {
 		d, whole := parsed(head+data), parsed(head+data)
-		pack(at(d.node, "data"))
-		if packed := d.packed(); packed != max(nodes, 0) || (at(d.node, "data") == nil) {
+		pack(At(d.Node, "data"))
+		if packed := d.packed(); packed != max(nodes, 0) || (At(d.Node, "data") == nil) {
 			t.Errorf("%q: %d nodes are packed", data, packed)
 		}
-		if d.digest() != whole.digest() || !slices.Equal(d.variables(false), whole.variables(false)) {
+		if d.Digest() != whole.Digest() || !slices.Equal(d.Variables(false), whole.Variables(false)) {
 			t.Errorf("%q says something else", data)
 		}
-		if kind := at(d.node, "data").Kind; (kind == packedNode) != (nodes >= 0) {
+		if kind := At(d.Node, "data").Kind; (kind == packedNode) != (nodes >= 0) {
 			t.Errorf("%q: kind %d", data, kind)
 		}
 		d.unpack()
-		before, after := &digest{}, &digest{}
-		before.node(at(whole.node, "data"), nil)
-		after.node(at(d.node, "data"), nil)
-		if before.String() != after.String() || len(at(d.node, "data").Content) != len(at(whole.node, "data").Content) {
+		before, after := &Digest{}, &Digest{}
+		before.node(At(whole.Node, "data"), nil)
+		after.node(At(d.Node, "data"), nil)
+		if before.String() != after.String() || len(At(d.Node, "data").Content) != len(At(whole.Node, "data").Content) {
 			t.Errorf("%q comes back as %q", data, after)
 		}
 	}

@@ -1,4 +1,4 @@
-package graph
+package manifest
 
 import (
 	"bytes"
@@ -13,45 +13,45 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// doc is one YAML document of a file, or one item of a List. It is never written to: what patches it makes a copy.
-type doc struct {
-	place Place
-	node  *node // a mapping
-	nodes int   // of it
-	size  int   // bytes of what they say
-	vars  *Variables
+// Doc is one YAML document of a file, or one item of a List. It is never written to: what patches it makes a copy.
+type Doc struct {
+	Place Place
+	Node  *Node // a mapping
+	Nodes int   // of it
+	Size  int   // bytes of what they say
+	Vars  *Variables
 	set   map[string]Place // where a patch has set a field, for the fields of tracked
 
-	gone    bool       // a patch deletes it
-	patched []Place    // the patches that changed it
+	Gone    bool       // a patch deletes it
+	Patched []Place    // the patches that changed it
 	before  []Ref      // namespaces and names that it had, where a kustomization.yaml has changed them, as written first
-	vague   bool       // it may say something else than what was read
-	renamed bool       // it may be called otherwise
-	made    *generator // that makes it; nil: it stands in the file itself
+	Vague   bool       // it may say something else than what was read
+	Renamed bool       // it may be called otherwise
+	Made    *Generator // that makes it; nil: it stands in the file itself
 	filled  []string   // the variables that it had before [walk.refilled]
 }
 
 // The API groups that matter here.
 const (
-	fluxKustomize = "kustomize.toolkit.fluxcd.io"
-	fluxSource    = "source.toolkit.fluxcd.io"
-	fluxOperator  = "fluxcd.controlplane.io"
-	fluxArtifacts = "source.extensions.fluxcd.io"
-	fluxHelm      = "helm.toolkit.fluxcd.io"
+	GroupKustomize = "kustomize.toolkit.fluxcd.io"
+	GroupSource    = "source.toolkit.fluxcd.io"
+	GroupOperator  = "fluxcd.controlplane.io"
+	GroupArtifacts = "source.extensions.fluxcd.io"
+	GroupHelm      = "helm.toolkit.fluxcd.io"
 )
 
 // What acts for an object in the cluster, and brings the Secrets that it names.
-const serviceAccount, accountName = "ServiceAccount", "serviceAccountName"
+const ServiceAccount, AccountName = "ServiceAccount", "serviceAccountName"
 
 // wantedKinds is the kinds of the documents that say something here: the others are not parsed.
 var wantedKinds = map[string]bool{
 	"Kustomization": true, "Component": true, "GitRepository": true, "OCIRepository": true, "HelmRepository": true, "HelmChart": true, "Bucket": true,
 	"HelmRelease": true, "FluxInstance": true, "ExternalArtifact": true, "ResourceSet": true, "ResourceSetInputProvider": true, "ArtifactGenerator": true, "CronJob": true,
-	"ConfigMap": true, "Secret": true, serviceAccount: true, "List": true,
+	"ConfigMap": true, "Secret": true, ServiceAccount: true, "List": true,
 }
 
 // IsRead reports whether objects of a kind are read for what they say.
-func IsRead(kind string) bool { return wantedKinds[kind] || makes(kind) }
+func IsRead(kind string) bool { return wantedKinds[kind] || Makes(kind) }
 
 // values finds what may be the values of the chart of a FluxInstance.
 var values = regexp.MustCompile(`(?m)^ {0,6}instance:[ \t]*(?:#|$)`)
@@ -134,11 +134,11 @@ func unusual(rest []byte) bool {
 }
 
 // Parse takes a file apart and has each document kept that may have something to say; all: whatever it seems to say. others: there are more than these; unread: kustomize may find others. What is wrong is a problem of the reader.
-func (r *Reader) Parse(name string, data []byte, all bool, keep func(*doc)) (others, unread bool) {
+func (r *Reader) Parse(name string, data []byte, all bool, keep func(*Doc)) (others, unread bool) {
 	line := 1
 	unread = foreign(data)
 	for _, text := range documents(data) {
-		if r.step(name, 1) {
+		if r.Step(name, 1) {
 			return others, unread
 		}
 		at := Place{name, line}
@@ -150,24 +150,24 @@ func (r *Reader) Parse(name string, data []byte, all bool, keep func(*doc)) (oth
 		text = shorten(text)
 		if len(text) > MaxDoc {
 			others = true
-			r.problem(at, wordLargeDocument())
+			r.Problem(at, wordLargeDocument())
 			continue
 		}
-		if r.step(name, len(text)>>8) {
+		if r.Step(name, len(text)>>8) {
 			return others, unread
 		}
-		node, err := parseDocument(text)
+		node, err := ParseDocument(text)
 		prune(node)
-		d := &doc{place: Place{name, at.Line}, node: node}
-		if d.weigh(); r.hold(name, d.nodes, d.size) {
+		d := &Doc{Place: Place{name, at.Line}, Node: node}
+		if d.Weigh(); r.Hold(name, d.Nodes, d.Size) {
 			return others, unread
 		}
 		switch {
 		case err != nil && (isPlain(text) || !leading(text)): // a chart's template
 		case err != nil:
-			r.problem(at, wordNoYAML(err))
+			r.Problem(at, wordNoYAML(err))
 		case node != nil && wide(node):
-			r.problem(at, wordWide())
+			r.Problem(at, wordWide())
 		case node != nil:
 			shift(node, at.Line-1)
 			keep(d)
@@ -179,16 +179,16 @@ func (r *Reader) Parse(name string, data []byte, all bool, keep func(*doc)) (oth
 }
 
 // Inline reads a text of a document that holds documents itself.
-func (r *Reader) Inline(at Place, text string) []*doc {
-	out, line := []*doc{}, at.Line
+func (r *Reader) Inline(at Place, text string) []*Doc {
+	out, line := []*Doc{}, at.Line
 	for _, text := range documents([]byte(text)) {
-		node, err := parseDocument(text)
+		node, err := ParseDocument(text)
 		switch {
 		case err != nil:
-			r.problem(at, wordNoYAML(err))
+			r.Problem(at, wordNoYAML(err))
 		case node != nil:
 			shift(node, line-1)
-			out = append(out, &doc{place: Place{at.File, int(node.Line)}, node: node, size: len(text)})
+			out = append(out, &Doc{Place: Place{at.File, int(node.Line)}, Node: node, Size: len(text)})
 		}
 		line += strings.Count(string(text), "\n")
 	}
@@ -230,8 +230,8 @@ func documents(data []byte) [][]byte {
 	return append(out, data[start:])
 }
 
-// parseDocument parses one document; nil if it is no mapping. The library panics on what it calls internal errors.
-func parseDocument(text []byte) (root *node, err error) {
+// ParseDocument parses one document; nil if it is no mapping. The library panics on what it calls internal errors.
+func ParseDocument(text []byte) (root *Node, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			root, err = nil, errors.New(wordBroken)
@@ -267,12 +267,12 @@ func unpack(n *yaml.Node) {
 }
 
 // wide reports whether a section has more keys than patches are to look through.
-func wide(n *node) bool {
-	return n.Kind == mappingNode && len(n.Content) > 2*MaxKeys || slices.ContainsFunc(n.Content, wide)
+func wide(n *Node) bool {
+	return n.Kind == MappingNode && len(n.Content) > 2*MaxKeys || slices.ContainsFunc(n.Content, wide)
 }
 
 // shift puts the lines of a document to those of its file.
-func shift(n *node, lines int) {
+func shift(n *Node, lines int) {
 	if lines == 0 {
 		return
 	}
@@ -283,22 +283,22 @@ func shift(n *node, lines int) {
 }
 
 // relined puts every line of a document where it was read.
-func relined(n *node, line int) {
+func relined(n *Node, line int) {
 	n.Line = int32(line)
 	for _, child := range n.Content {
 		relined(child, line)
 	}
 }
 
-// at goes down from a node by keys; nil if there is nothing.
-func at(n *node, keys ...string) *node {
+// At goes down from a node by keys; nil if there is nothing.
+func At(n *Node, keys ...string) *Node {
 	for _, key := range keys {
-		if n == nil || n.Kind != mappingNode {
+		if n == nil || n.Kind != MappingNode {
 			return nil
 		}
-		var value *node
+		var value *Node
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			if n.Content[i].Value == key && n.Content[i].Kind == scalarNode {
+			if n.Content[i].Value == key && n.Content[i].Kind == ScalarNode {
 				value = n.Content[i+1]
 			}
 		}
@@ -307,91 +307,91 @@ func at(n *node, keys ...string) *node {
 	return n
 }
 
-// scalar is the text of a node; "" for what is none.
-func scalar(n *node) string {
-	if n == nil || n.Kind != scalarNode || n.Tag == "!!null" {
+// Scalar is the text of a node; "" for what is none.
+func Scalar(n *Node) string {
+	if n == nil || n.Kind != ScalarNode || n.Tag == "!!null" {
 		return ""
 	}
 	return n.Value
 }
 
-// text is a text of the document with its variables filled in.
-func (d *doc) text(keys ...string) string { return d.vars.Expand(scalar(at(d.node, keys...))) }
+// Text is a text of the document with its variables filled in.
+func (d *Doc) Text(keys ...string) string { return d.Vars.Expand(Scalar(At(d.Node, keys...))) }
 
-// list is the entries of a list, no more than MaxList.
-func (r *Reader) list(d *doc, keys ...string) []*node {
-	n := at(d.node, keys...)
+// List is the entries of a list, no more than MaxList.
+func (r *Reader) List(d *Doc, keys ...string) []*Node {
+	n := At(d.Node, keys...)
 	switch {
-	case n == nil || n.Kind == scalarNode:
+	case n == nil || n.Kind == ScalarNode:
 		return nil
-	case n.Kind != sequenceNode:
+	case n.Kind != SequenceNode:
 		return nil
 	case len(n.Content) > MaxList:
-		r.tooLong(d.at(n), strings.Join(keys, "."))
+		r.TooLong(d.At(n), strings.Join(keys, "."))
 		return n.Content[:MaxList]
 	}
 	return n.Content
 }
 
-// texts is the texts of a list.
-func (r *Reader) texts(d *doc, keys ...string) []string {
+// Texts is the texts of a list.
+func (r *Reader) Texts(d *Doc, keys ...string) []string {
 	var out []string
-	for _, n := range r.list(d, keys...) {
-		if s := d.vars.Expand(scalar(n)); s != "" {
+	for _, n := range r.List(d, keys...) {
+		if s := d.Vars.Expand(Scalar(n)); s != "" {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-// pairs is the keys of a section whose values are texts.
-func (d *doc) pairs(keys ...string) map[string]string {
-	n := at(d.node, keys...)
-	if n == nil || n.Kind != mappingNode {
+// Pairs is the keys of a section whose values are texts.
+func (d *Doc) Pairs(keys ...string) map[string]string {
+	n := At(d.Node, keys...)
+	if n == nil || n.Kind != MappingNode {
 		return nil
 	}
 	out := map[string]string{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		out[n.Content[i].Value] = d.vars.Expand(scalar(n.Content[i+1]))
+		out[n.Content[i].Value] = d.Vars.Expand(Scalar(n.Content[i+1]))
 	}
 	return out
 }
 
-// at is where a node of the document stands.
-func (d *doc) at(n *node) Place { return Place{d.place.File, int(n.Line)} }
+// At is where a node of the document stands.
+func (d *Doc) At(n *Node) Place { return Place{d.Place.File, int(n.Line)} }
 
-// line is where a field stands: as a patch has set it, or in the document itself.
-func (d *doc) line(keys ...string) Place {
+// Line is where a field stands: as a patch has set it, or in the document itself.
+func (d *Doc) Line(keys ...string) Place {
 	if p, ok := d.set[strings.Join(keys, ".")]; ok {
 		return p
 	}
-	if n := at(d.node, keys...); n != nil {
-		return d.at(n)
+	if n := At(d.Node, keys...); n != nil {
+		return d.At(n)
 	}
 	return Place{}
 }
 
-// groupOf is the API group of an object, without its version.
-func groupOf(n *node) string {
-	group, _, found := strings.Cut(scalar(at(n, "apiVersion")), "/")
+// GroupOf is the API group of an object, without its version.
+func GroupOf(n *Node) string {
+	group, _, found := strings.Cut(Scalar(At(n, "apiVersion")), "/")
 	if !found {
 		return ""
 	}
 	return group
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// stated is a field with its place.
-func (d *doc) stated(keys ...string) Statement {
-	place := d.line(keys...)
+// Stated is a field with its place.
+func (d *Doc) Stated(keys ...string) Statement {
+	place := d.Line(keys...)
 	if place.File == "" {
 		return Statement{}
 	}
-	return Statement{d.text(keys...), place}
+	return Statement{d.Text(keys...), place}
 }
 
-func ref(d *doc, n *node) Ref {
-	of := func(key string) string { return d.vars.Expand(scalar(at(n, key))) }
+func RefOf(d *Doc, n *Node) Ref {
+	of := func(key string) string { return d.Vars.Expand(Scalar(At(n, key))) }
 	return Ref{of("kind"), of("namespace"), of("name")}
 }

@@ -1,4 +1,4 @@
-package graph
+package manifest
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ type Reader struct {
 	Problems []Problem // at most MaxProblems
 
 	meter *meter.Meter
-	also  *[]Problem // where problems are kept, too; nil: nowhere
+	Also  *[]Problem // where problems are kept, too; nil: nowhere
 }
 
 // NewReader is a reader of a run.
@@ -25,8 +25,8 @@ type Work struct {
 
 // Spent charges documents that are looked at, and nodes that are copied, and reports whether that is too much. What was found so far is not kept then.
 func (w *Work) Spent(documents, nodes int) bool {
-	if w.step(w.At, documents) || nodes > 0 && w.hold(w.At, nodes, 0) {
-		w.stopped()
+	if w.Step(w.At, documents) || nodes > 0 && w.Hold(w.At, nodes, 0) {
+		w.Stopped()
 		return true
 	}
 	return false
@@ -35,37 +35,37 @@ func (w *Work) Spent(documents, nodes int) bool {
 // Meter is of the run that reads: who makes something of it charges that.
 func (r *Reader) Meter() *meter.Meter { return r.meter }
 
-// hold charges the meter for what is about to be held for a place, and reports whether that is too much.
-func (r *Reader) hold(place string, nodes, bytes int) bool {
+// Hold charges the meter for what is about to be held for a place, and reports whether that is too much.
+func (r *Reader) Hold(place string, nodes, bytes int) bool {
 	return r.meter.Take(meter.Nodes, nodes, place) != nil || r.meter.Take(meter.Bytes, bytes, place) != nil
 }
 
-// step charges the meter for work on a place, and reports whether that is too much.
-func (r *Reader) step(place string, n int) bool { return r.meter.Take(meter.Steps, n, place) != nil }
+// Step charges the meter for work on a place, and reports whether that is too much.
+func (r *Reader) Step(place string, n int) bool { return r.meter.Take(meter.Steps, n, place) != nil }
 
-// stopped notes that the run has ended, and why.
-func (r *Reader) stopped() {
+// Stopped notes that the run has ended, and why.
+func (r *Reader) Stopped() {
 	if err := r.meter.Err(); err != nil {
-		r.problem(Place{}, err.Error())
+		r.Problem(Place{}, err.Error())
 	}
 }
 
-// problem keeps what is wrong, and what stands behind is not known.
-func (r *Reader) problem(at Place, text string) { r.note(Problem{Place: at, Text: text}) }
+// Problem keeps what is wrong, and what stands behind is not known.
+func (r *Reader) Problem(at Place, text string) { r.Note(Problem{Place: at, Text: text}) }
 
-// tooLong keeps that a list has more entries than are read.
-func (r *Reader) tooLong(at Place, list string) { r.problem(at, wordLongList(list)) }
+// TooLong keeps that a list has more entries than are read.
+func (r *Reader) TooLong(at Place, list string) { r.Problem(at, wordLongList(list)) }
 
-// note keeps a problem.
-func (r *Reader) note(p Problem) {
-	r.Problems = more(r.Problems, p)
-	if r.also != nil {
-		*r.also = more(*r.also, p)
+// Note keeps a problem.
+func (r *Reader) Note(p Problem) {
+	r.Problems = More(r.Problems, p)
+	if r.Also != nil {
+		*r.Also = More(*r.Also, p)
 	}
 }
 
-// more is problems with another one. The last of MaxProblems stands for all that come after it.
-func more(problems []Problem, p Problem) []Problem {
+// More is problems with another one. The last of MaxProblems stands for all that come after it.
+func More(problems []Problem, p Problem) []Problem {
 	switch last := len(problems) - 1; {
 	case slices.Contains(problems, p):
 	case last+1 < MaxProblems-1:

@@ -1,4 +1,4 @@
-package graph
+package manifest
 
 import (
 	"cmp"
@@ -58,10 +58,10 @@ type Ref struct{ Kind, Namespace, Name string }
 
 // String is kind, namespace and name, without what a terminal obeys.
 func (r Ref) String() string {
-	return printable(r.Kind + " " + strings.TrimPrefix(r.Namespace+"/"+r.Name, "/"))
+	return Printable(r.Kind + " " + strings.TrimPrefix(r.Namespace+"/"+r.Name, "/"))
 }
 
-func (r Ref) compare(o Ref) int {
+func (r Ref) Compare(o Ref) int {
 	return cmp.Or(cmp.Compare(r.Kind, o.Kind), cmp.Compare(r.Namespace, o.Namespace), cmp.Compare(r.Name, o.Name))
 }
 

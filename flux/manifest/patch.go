@@ -1,4 +1,4 @@
-package graph
+package manifest
 
 import (
 	"bytes"
@@ -13,21 +13,21 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// patch is an entry of a list of patches, with its variables filled in: Flux does so before it reads the patches of what it applies.
-func (d *doc) patch(n *node) Patch {
-	p := Patch{Place: d.textAt(n), Target: d.target(at(n, "target"))}
-	if text := at(n, "patch"); text != nil {
-		p.Place = d.textAt(text)
-		d.fill(&p, scalar(text))
+// Patch is an entry of a list of patches, with its variables filled in: Flux does so before it reads the patches of what it applies.
+func (d *Doc) Patch(n *Node) Patch {
+	p := Patch{Place: d.TextAt(n), Target: d.Target(At(n, "target"))}
+	if text := At(n, "patch"); text != nil {
+		p.Place = d.TextAt(text)
+		d.fill(&p, Scalar(text))
 	}
 	return p
 }
 
-// inlinePatch is a patch that stands in an object as what it says, and not as a text.
-func (d *doc) inlinePatch(n *node, t Target, when stage) Patch {
-	p := Patch{Place: d.place, Target: t, stage: when}
+// InlinePatch is a patch that stands in an object as what it says, and not as a text.
+func (d *Doc) InlinePatch(n *Node, t Target, when Stage) Patch {
+	p := Patch{Place: d.Place, Target: t, stage: when}
 	var says any
-	err := n.yaml().Decode(&says)
+	err := n.YAML().Decode(&says)
 	text, wrong := json.Marshal(says)
 	if d.fill(&p, string(text)); err != nil || wrong != nil {
 		p.Target.open = "patch"
@@ -36,46 +36,46 @@ func (d *doc) inlinePatch(n *node, t Target, when stage) Patch {
 }
 
 // fill gives a patch its text, with variables.
-func (d *doc) fill(p *Patch, text string) {
-	filled, ok := d.vars.expandLines(text)
+func (d *Doc) fill(p *Patch, text string) {
+	filled, ok := d.Vars.expandLines(text)
 	if p.Text = filled; !ok {
 		p.Target.open = "patch"
-	} else if p.Target == (Target{}) && !d.vars.none() && unfilled(filled) != "" {
+	} else if p.Target == (Target{}) && !d.Vars.none() && Unfilled(filled) != "" {
 		p.Target.open = openName
 	}
 }
 
-// textAt is where the text of a node begins: after a | or >, on the next line.
-func (d *doc) textAt(n *node) Place {
-	p := d.at(n)
+// TextAt is where the text of a node begins: after a | or >, on the next line.
+func (d *Doc) TextAt(n *Node) Place {
+	p := d.At(n)
 	if n.block {
 		p.Line++
 	}
 	return p
 }
 
-// change is a patch that was parsed: a merge, or operations.
-type change struct {
-	place   Place
-	nodes   []*node     // of each document: a mapping to merge, or a list of operations
-	means   []*selector // what each is for: the target, else the patch itself says it
-	unread  *selector   // of a patch that could not be read: what it is for
+// Change is a patch that was parsed: a merge, or operations.
+type Change struct {
+	Place   Place
+	Nodes   []*Node     // of each document: a mapping to merge, or a list of operations
+	means   []*Selector // what each is for: the target, else the patch itself says it
+	Unread  *Selector   // of a patch that could not be read: what it is for
 	why     error       // it could not be read
 	lines   []int       // that stand before the document in the patch's file
 	weights []int       // how many nodes each is
-	kinds   bool        // it may make one of the kinds that are read of another one
+	Kinds   bool        // it may make one of the kinds that are read of another one
 }
 
-// parsePatch parses a patch's text, which may hold several documents. where is its first line.
-func parsePatch(text []byte, where Place, t Target) (change, error) {
-	c := change{place: where}
+// ParsePatch parses a patch's text, which may hold several documents. where is its first line.
+func ParsePatch(text []byte, where Place, t Target) (Change, error) {
+	c := Change{Place: where}
 	if len(text) > MaxDoc {
 		return c, errors.New(wordLargeDocument())
 	}
 	if text = bytes.TrimSpace(text); bytes.HasPrefix(text, []byte("[")) && !json.Valid(text) {
 		return c, errors.New(wordNoJSON)
 	}
-	target := t.selector()
+	target := t.Selector()
 	before := 0
 	for _, part := range documents(text) {
 		var n yaml.Node
@@ -89,48 +89,48 @@ func parsePatch(text []byte, where Place, t Target) (change, error) {
 				return c, err
 			case wide(node):
 				return c, errors.New(wordWide())
-			case node.Kind == sequenceNode && len(node.Content) > MaxList:
+			case node.Kind == SequenceNode && len(node.Content) > MaxList:
 				return c, errors.New(wordLongList("patch"))
 			}
 			means := target
 			if t == (Target{}) || t == (Target{open: openName}) {
 				means = itself(node, t.open)
 			}
-			c.kinds = c.kinds || rekinds(node)
+			c.Kinds = c.Kinds || rekinds(node)
 			nodes, _ := weight(node)
 			c.weights = append(c.weights, nodes)
-			c.nodes, c.means, c.lines = append(c.nodes, node), append(c.means, means), append(c.lines, before)
+			c.Nodes, c.means, c.lines = append(c.Nodes, node), append(c.means, means), append(c.lines, before)
 		}
 		before += strings.Count(string(part), "\n")
 	}
 	return c, nil
 }
 
-// unreadable is a patch that could not be read: what it is for may be another object than was read.
-func unreadable(p Patch, why error) change {
-	return change{place: p.Place, unread: p.Target.selector(), why: errors.New(strings.TrimPrefix(why.Error(), "yaml: "))}
+// UnreadablePatch is a patch that could not be read: what it is for may be another object than was read.
+func UnreadablePatch(p Patch, why error) Change {
+	return Change{Place: p.Place, Unread: p.Target.Selector(), why: errors.New(strings.TrimPrefix(why.Error(), "yaml: "))}
 }
 
 // Weight is how many of the meter's nodes a patch takes.
-func (c change) Weight() int {
-	if c.unread != nil {
-		return c.unread.weight
+func (c Change) Weight() int {
+	if c.Unread != nil {
+		return c.Unread.Weight
 	}
 	nodes := 0
 	for i, n := range c.weights {
 		nodes += n
 		if i == 0 || c.means[i] != c.means[i-1] {
-			nodes += c.means[i].weight
+			nodes += c.means[i].Weight
 		}
 	}
 	return nodes
 }
 
 // rekinds reports whether operations may make one of the kinds that are read of another one.
-func rekinds(operations *node) bool {
-	return operations.Kind == sequenceNode && slices.ContainsFunc(operations.Content, func(op *node) bool {
-		value := at(op, "value")
-		return scalar(at(op, "path")) == "/kind" && scalar(at(op, "op")) != "test" && (value == nil || IsRead(value.Value))
+func rekinds(operations *Node) bool {
+	return operations.Kind == SequenceNode && slices.ContainsFunc(operations.Content, func(op *Node) bool {
+		value := At(op, "value")
+		return Scalar(At(op, "path")) == "/kind" && Scalar(At(op, "op")) != "test" && (value == nil || IsRead(value.Value))
 	})
 }
 
@@ -144,16 +144,16 @@ func decode(text []byte, n *yaml.Node) (err error) {
 	return yaml.Unmarshal(text, n)
 }
 
-// apply gives a document with a change; the same one if the change is not for it. An error says that it may be another one than kustomize makes.
-func (c change) apply(d *doc, w *Work) (*doc, error) {
-	if d.gone {
+// Apply gives a document with a change; the same one if the change is not for it. An error says that it may be another one than kustomize makes.
+func (c Change) Apply(d *Doc, w *Work) (*Doc, error) {
+	if d.Gone {
 		return d, nil
 	}
-	if c.unread != nil && c.unread.matches(d) {
-		return d.perhaps(c.place), c.why
+	if c.Unread != nil && c.Unread.matches(d) {
+		return d.Perhaps(c.Place), c.why
 	}
 	var failed error
-	for i, n := range c.nodes {
+	for i, n := range c.Nodes {
 		if w.Spent(0, 0) {
 			return d, w.meter.Err()
 		}
@@ -161,27 +161,27 @@ func (c change) apply(d *doc, w *Work) (*doc, error) {
 			continue
 		}
 		if c.means[i].vague {
-			d, failed = d.perhaps(c.place), errors.New(wordVagueTarget)
+			d, failed = d.Perhaps(c.Place), errors.New(wordVagueTarget)
 			continue
 		}
-		merges, cost := n.Kind == mappingNode, d.nodes
+		merges, cost := n.Kind == MappingNode, d.Nodes
 		if merges {
-			cost = d.nodes / 6 // what leads to what is in the sections that are changed
+			cost = d.Nodes / 6 // what leads to what is in the sections that are changed
 		}
-		if w.Spent(0, cost+d.head()+c.weights[i]+charged(d.packed())) {
+		if w.Spent(0, cost+d.Head()+c.weights[i]+Charged(d.packed())) {
 			return d, w.meter.Err()
 		}
 		if merges {
-			d = d.copyHead()
+			d = d.CopyHead()
 		} else {
-			d = d.copy()
+			d = d.Copy()
 		}
 		d.unpack()
-		d.patched = append(slices.Clip(d.patched), Place{c.place.File, c.place.Line + c.lines[i]})
+		d.Patched = append(slices.Clip(d.Patched), Place{c.Place.File, c.Place.Line + c.lines[i]})
 		if err := d.change(n, w); err != nil {
 			failed = err
 		}
-		d.weigh()
+		d.Weigh()
 		set := maps.Clone(d.set)
 		for _, keys := range tracked {
 			line := setAt(n, keys)
@@ -191,7 +191,7 @@ func (c change) apply(d *doc, w *Work) (*doc, error) {
 			if set == nil {
 				set = map[string]Place{}
 			}
-			set[strings.Join(keys, ".")] = Place{c.place.File, c.place.Line + c.lines[i] + line - 1}
+			set[strings.Join(keys, ".")] = Place{c.Place.File, c.Place.Line + c.lines[i] + line - 1}
 		}
 		d.set = set
 	}
@@ -199,23 +199,23 @@ func (c change) apply(d *doc, w *Work) (*doc, error) {
 }
 
 // change changes a copy as a merge or as operations say. A merge renames nothing: what it calls the object may be anything where it has a target.
-func (d *doc) change(n *node, w *Work) error {
-	if n.Kind != mappingNode {
+func (d *Doc) change(n *Node, w *Work) error {
+	if n.Kind != MappingNode {
 		d.remember()
 		return cmp.Or(operate(d, n, w), d.sound())
 	}
-	switch scalar(at(n, directive)) {
+	switch Scalar(At(n, directive)) {
 	case "delete":
-		d.gone = true
+		d.Gone = true
 		return nil
 	case "replace":
 		return nil // kustomize changes nothing
 	}
-	api, kind := at(d.node, "apiVersion"), at(d.node, "kind")
-	name, namespace := at(d.node, "metadata", "name"), at(d.node, "metadata", "namespace")
-	err := merge(d.node, n)
-	d.restore(d.node, "apiVersion", api)
-	d.restore(d.node, "kind", kind)
+	api, kind := At(d.Node, "apiVersion"), At(d.Node, "kind")
+	name, namespace := At(d.Node, "metadata", "name"), At(d.Node, "metadata", "namespace")
+	err := merge(d.Node, n)
+	d.restore(d.Node, "apiVersion", api)
+	d.restore(d.Node, "kind", kind)
 	metadata := d.section("metadata") // kustomize gives it its name again
 	d.restore(metadata, "name", name)
 	d.restore(metadata, "namespace", namespace)
@@ -224,10 +224,10 @@ func (d *doc) change(n *node, w *Work) error {
 
 // textual is what is wrong with a merge's labels and annotations where they are something else than texts: kustomize may read null as a text, or not at
 // all.
-func textual(patch *node) error {
+func textual(patch *Node) error {
 	for _, section := range []string{"labels", "annotations"} {
-		n := at(patch, "metadata", section)
-		if n != nil && (len(n.Content) == 0 || slices.ContainsFunc(n.Content, func(c *node) bool { return c.Tag == "!!null" })) {
+		n := At(patch, "metadata", section)
+		if n != nil && (len(n.Content) == 0 || slices.ContainsFunc(n.Content, func(c *Node) bool { return c.Tag == "!!null" })) {
 			return errors.New(wordNoTexts)
 		}
 	}
@@ -235,9 +235,9 @@ func textual(patch *node) error {
 }
 
 // sound is what is wrong with the metadata after operations: kustomize drops what it cannot use.
-func (d *doc) sound() error {
+func (d *Doc) sound() error {
 	for _, keys := range [][]string{{"metadata"}, {"metadata", "labels"}, {"metadata", "annotations"}} {
-		if n := at(d.node, keys...); n != nil && n.Kind != mappingNode {
+		if n := At(d.Node, keys...); n != nil && n.Kind != MappingNode {
 			return errors.New(wordMismatch)
 		}
 	}
@@ -245,16 +245,16 @@ func (d *doc) sound() error {
 }
 
 // setAt is the line of a patch that sets a field; 0 if none does.
-func setAt(n *node, keys []string) int {
-	if field := at(n, keys...); field != nil {
+func setAt(n *Node, keys []string) int {
+	if field := At(n, keys...); field != nil {
 		return int(field.Line)
 	}
-	if n.Kind != sequenceNode {
+	if n.Kind != SequenceNode {
 		return 0
 	}
 	pointer := "/" + strings.Join(keys, "/")
 	for _, op := range n.Content {
-		if p := scalar(at(op, "path")); p == pointer || strings.HasPrefix(p, pointer+"/") {
+		if p := Scalar(At(op, "path")); p == pointer || strings.HasPrefix(p, pointer+"/") {
 			return int(op.Line)
 		}
 	}
@@ -265,8 +265,8 @@ func setAt(n *node, keys []string) int {
 const directive = "$patch"
 
 // merge lays a patch over a section, which is the caller's own, as the sections in it need not be: sections are merged, everything else is put in its place, and null takes it away.
-func merge(into, patch *node) error {
-	switch scalar(at(patch, directive)) {
+func merge(into, patch *Node) error {
+	switch Scalar(At(patch, directive)) {
 	case "", "merge":
 	case "replace":
 		into.Content = nil
@@ -279,15 +279,15 @@ func merge(into, patch *node) error {
 		k := slot(into, key.Value)
 		switch {
 		case key.Value == directive:
-		case value.Tag == "!!null" || value.Kind == mappingNode && scalar(at(value, directive)) == "delete":
+		case value.Tag == "!!null" || value.Kind == MappingNode && Scalar(At(value, directive)) == "delete":
 			if k >= 0 {
 				into.Content = slices.Delete(into.Content, k, k+2)
 			}
-		case value.Kind == mappingNode:
+		case value.Kind == MappingNode:
 			if k < 0 || into.Content[k+1].Tag == "!!null" {
-				k = assign(into, key, &node{Kind: mappingNode, Tag: "!!map", Line: value.Line})
+				k = assign(into, key, &Node{Kind: MappingNode, Tag: "!!map", Line: value.Line})
 			}
-			if into.Content[k+1].Kind != mappingNode {
+			if into.Content[k+1].Kind != MappingNode {
 				failed = errors.New(wordMismatch)
 				continue
 			}
@@ -304,41 +304,41 @@ func merge(into, patch *node) error {
 
 // operate does the operations of a JSON patch, as kustomize does them. It stops at the first that fails, unless that may be for what was not kept of the
 // object.
-func operate(d *doc, operations *node, w *Work) error {
-	p := pointers{d.node, MaxDoc, w}
+func operate(d *Doc, operations *Node, w *Work) error {
+	p := pointers{d.Node, MaxDoc, w}
 	for _, op := range operations.Content {
 		err := p.operate(op)
 		if err != nil && !d.pruned(op) {
 			return err
 		}
-		d.vague = d.vague || err != nil
+		d.Vague = d.Vague || err != nil
 	}
 	return nil
 }
 
 // pruned reports whether an operation may be for what was not kept of an object, and for nothing else.
-func (d *doc) pruned(op *node) bool {
-	kind := d.text("kind")
-	return (kind == "HelmRelease" || d.plain()) && !slices.ContainsFunc([]string{"path", "from"}, func(key string) bool {
-		steps := strings.Split(scalar(at(op, key)), "/")
-		return len(steps) > 1 && (steps[1] == "metadata" || len(steps) > 2 && slices.Contains([]string{"chart", "chartRef", "valuesFrom", "kubeConfig", accountName}, steps[2]))
+func (d *Doc) pruned(op *Node) bool {
+	kind := d.Text("kind")
+	return (kind == "HelmRelease" || d.Plain()) && !slices.ContainsFunc([]string{"path", "from"}, func(key string) bool {
+		steps := strings.Split(Scalar(At(op, key)), "/")
+		return len(steps) > 1 && (steps[1] == "metadata" || len(steps) > 2 && slices.Contains([]string{"chart", "chartRef", "valuesFrom", "kubeConfig", AccountName}, steps[2]))
 	})
 }
 
 // pointers does operations on a document.
 type pointers struct {
-	root *node
+	root *Node
 	left int // bytes that copies may still take
 	work *Work
 }
 
-func (p *pointers) operate(op *node) error {
-	value, verb := at(op, "value"), scalar(at(op, "op"))
+func (p *pointers) operate(op *Node) error {
+	value, verb := At(op, "value"), Scalar(At(op, "op"))
 	if value == nil {
-		value = &node{Kind: scalarNode, Tag: "!!null", Value: "null", Line: op.Line}
+		value = &Node{Kind: ScalarNode, Tag: "!!null", Value: "null", Line: op.Line}
 	}
 	if verb == "move" || verb == "copy" {
-		into, key, err := p.find(scalar(at(op, "from")))
+		into, key, err := p.find(Scalar(At(op, "from")))
 		if err != nil {
 			return err
 		}
@@ -356,7 +356,7 @@ func (p *pointers) operate(op *node) error {
 		}
 		verb = "add"
 	}
-	into, key, err := p.find(scalar(at(op, "path")))
+	into, key, err := p.find(Scalar(At(op, "path")))
 	if err != nil {
 		return err
 	}
@@ -370,7 +370,7 @@ func (p *pointers) operate(op *node) error {
 }
 
 // find is the section or list that a pointer ends in, and the last key.
-func (p *pointers) find(pointer string) (into *node, key string, err error) {
+func (p *pointers) find(pointer string) (into *Node, key string, err error) {
 	steps := strings.Split(pointer, "/")
 	if len(steps) < 2 {
 		return nil, "", errors.New(wordPointer)
@@ -379,15 +379,15 @@ func (p *pointers) find(pointer string) (into *node, key string, err error) {
 	for _, step := range steps[1 : len(steps)-1] {
 		into = descend(into, unescape(step))
 	}
-	if into == nil || into.Kind == scalarNode {
+	if into == nil || into.Kind == ScalarNode {
 		return nil, "", errors.New(wordPointer)
 	}
 	return into, unescape(steps[len(steps)-1]), nil
 }
 
 // edit adds, replaces or removes a key of a section or an entry of a list. Whether a key is there is nothing to kustomize where it is replaced.
-func edit(into *node, key, verb string, value *node) error {
-	if into.Kind == sequenceNode {
+func edit(into *Node, key, verb string, value *Node) error {
+	if into.Kind == SequenceNode {
 		return editList(into, key, verb, value)
 	}
 	k := slot(into, key)
@@ -395,14 +395,14 @@ func edit(into *node, key, verb string, value *node) error {
 	case verb == "remove" && k >= 0:
 		into.Content = slices.Delete(into.Content, k, k+2)
 	case verb == "add" || verb == "replace":
-		assign(into, mapping(value.Line, key, "").Content[0], value)
+		assign(into, Mapping(value.Line, key, "").Content[0], value)
 	default:
 		return errors.New(wordPointer)
 	}
 	return nil
 }
 
-func editList(list *node, key, verb string, value *node) error {
+func editList(list *Node, key, verb string, value *Node) error {
 	last := len(list.Content) - 1
 	if verb == "add" {
 		last++
@@ -435,22 +435,22 @@ func entryAt(key string, last int) (int, bool) {
 }
 
 // descend goes one step of a JSON pointer down.
-func descend(n *node, step string) *node {
+func descend(n *Node, step string) *Node {
 	if n == nil {
 		return nil
 	}
-	if n.Kind == sequenceNode {
+	if n.Kind == SequenceNode {
 		if i, ok := entryAt(step, len(n.Content)-1); ok {
 			return n.Content[i]
 		}
 		return nil
 	}
-	return at(n, step)
+	return At(n, step)
 }
 
 // equal reports whether two nodes say the same.
-func equal(a, b *node) bool {
-	var x, y digest
+func equal(a, b *Node) bool {
+	var x, y Digest
 	x.node(a, nil)
 	y.node(b, nil)
 	return x.String() == y.String()
@@ -466,19 +466,19 @@ type Patch struct {
 	Target Target
 	Text   string
 
-	stage stage
+	stage Stage
 }
 
 // Stage is when kustomize applies it.
-func (p Patch) Stage() stage { return p.stage }
+func (p Patch) Stage() Stage { return p.stage }
 
-// stage is when kustomize applies a patch: what v1beta2 has as patchesStrategicMerge comes before all patches, and patchesJson6902 after them.
-type stage int
+// Stage is when kustomize applies a patch: what v1beta2 has as patchesStrategicMerge comes before all patches, and patchesJson6902 after them.
+type Stage int
 
 const (
-	among  stage = iota
-	before       // all patches
-	after        // all patches
+	AmongPatches  Stage = iota
+	BeforePatches       // all patches
+	AfterPatches        // all patches
 )
 
 // Target is what a patch is for; the texts of names are regular expressions, as kustomize has it.
@@ -496,11 +496,11 @@ func (t *Target) fields() map[string]*string {
 	}
 }
 
-func (d *doc) target(n *node) Target {
+func (d *Doc) Target(n *Node) Target {
 	t := Target{}
 	for key, field := range t.fields() {
-		*field = d.vars.Expand(scalar(at(n, key)))
-		if !d.vars.none() && unfilled(*field) != "" {
+		*field = d.Vars.Expand(Scalar(At(n, key)))
+		if !d.Vars.none() && Unfilled(*field) != "" {
 			t.open = "target"
 		}
 	}

@@ -1,4 +1,4 @@
-package graph
+package manifest
 
 import (
 	"bytes"
@@ -10,8 +10,8 @@ import (
 const (
 	tagLong   = "!long" // of a value that was not kept
 	keyUnread = "\x00"  // a key that says that there may be others
-	// keyObjects says that values may hold whole objects, of any namespace.
-	keyObjects = "\x00objects" // the names of ConfigMaps and Secrets among them, and how values call what the chart makes
+	// KeyObjects says that values may hold whole objects, of any namespace.
+	KeyObjects = "\x00objects" // the names of ConfigMaps and Secrets among them, and how values call what the chart makes
 )
 
 var (
@@ -22,23 +22,23 @@ var (
 	heads = regexp.MustCompile(`^(?:apiVersion|kind|metadata)[ \t]*:`)
 )
 
-// generator makes a ConfigMap or a Secret of files.
-type generator struct {
-	file    string // the kustomization.yaml
-	loads   []loading
-	envs    []string
-	files   []string // all of them
-	literal []string
+// Generator makes a ConfigMap or a Secret of files.
+type Generator struct {
+	File    string // the kustomization.yaml
+	Loads   []KeyedFile
+	Envs    []string
+	Files   []string // all of them
+	Literal []string
 
-	behavior string     // merge and replace change what is there already
-	before   *generator // that it changes
+	Behavior string     // merge and replace change what is there already
+	Before   *Generator // that it changes
 }
 
-// loading is a file that becomes the value of a key.
-type loading struct{ key, file string }
+// KeyedFile is a file that becomes the value of a key.
+type KeyedFile struct{ Key, File string }
 
-// makes reports whether operators make Secrets or ConfigMaps of objects of a kind, as far as its name says so.
-func makes(kind string) bool {
+// Makes reports whether operators make Secrets or ConfigMaps of objects of a kind, as far as its name says so.
+func Makes(kind string) bool {
 	switch kind {
 	case "Secret":
 		return false
@@ -49,7 +49,7 @@ func makes(kind string) bool {
 }
 
 // shortTexts puts hashes in place of texts that are longer than any name.
-func shortTexts(n *node) {
+func shortTexts(n *Node) {
 	if len(n.Value) > MaxAlias {
 		n.Value = hashOf(n.Value)
 	}
@@ -58,50 +58,50 @@ func shortTexts(n *node) {
 	}
 }
 
-// says reports whether a text of a document is this one.
-func (d *doc) says(word string) bool {
-	var is func(n *node) bool
-	is = func(n *node) bool {
-		return n.Kind == scalarNode && d.vars.Expand(n.Value) == word || slices.ContainsFunc(n.Content, is)
+// Says reports whether a text of a document is this one.
+func (d *Doc) Says(word string) bool {
+	var is func(n *Node) bool
+	is = func(n *Node) bool {
+		return n.Kind == ScalarNode && d.Vars.Expand(n.Value) == word || slices.ContainsFunc(n.Content, is)
 	}
-	return is(d.node)
+	return is(d.Node)
 }
 
-// plain reports whether a document is a ConfigMap or a Secret.
-func (d *doc) plain() bool {
-	kind := scalar(at(d.node, "kind"))
+// Plain reports whether a document is a ConfigMap or a Secret.
+func (d *Doc) Plain() bool {
+	kind := Scalar(At(d.Node, "kind"))
 	return kind == "ConfigMap" || kind == "Secret"
 }
 
 // prune takes from a document what says nothing here, and reports whether there was any.
-func prune(n *node) bool {
-	switch scalar(at(n, "kind")) {
+func prune(n *Node) bool {
+	switch Scalar(At(n, "kind")) {
 	case "HelmRelease":
-		spec := at(n, "spec")
-		instance := at(spec, "values", "instance")
-		objects, named := spec != nil && at(spec, "values") != nil && mentions(at(spec, "values"), "kind"), plainNames(at(spec, "values"))
-		keep(n, "apiVersion", "kind", "metadata", "spec")
-		keep(spec, "chartRef", "chart", "valuesFrom", "releaseName", "targetNamespace", "kubeConfig", accountName)
+		spec := At(n, "spec")
+		instance := At(spec, "values", "instance")
+		objects, named := spec != nil && At(spec, "values") != nil && Mentions(At(spec, "values"), "kind"), plainNames(At(spec, "values"))
+		Keep(n, "apiVersion", "kind", "metadata", "spec")
+		Keep(spec, "chartRef", "chart", "valuesFrom", "releaseName", "targetNamespace", "kubeConfig", AccountName)
 		if objects || len(named) > 0 {
-			spec.Content = append(spec.Content, mapping(spec.Line, keyObjects).Content[0], &node{Kind: sequenceNode, Line: spec.Line, Content: named})
+			spec.Content = append(spec.Content, Mapping(spec.Line, KeyObjects).Content[0], &Node{Kind: SequenceNode, Line: spec.Line, Content: named})
 		}
-		if at(instance, "sync") != nil {
-			keep(instance, "sync", "kustomize")
-			values := mapping(instance.Line, "instance")
+		if At(instance, "sync") != nil {
+			Keep(instance, "sync", "kustomize")
+			values := Mapping(instance.Line, "instance")
 			values.Content = append(values.Content, instance)
-			spec.Content = append(spec.Content, mapping(instance.Line, "values").Content[0], values)
+			spec.Content = append(spec.Content, Mapping(instance.Line, "values").Content[0], values)
 		}
 	case "ConfigMap", "Secret":
-		keep(n, "apiVersion", "kind", "metadata", "data", "stringData", keyUnread)
+		Keep(n, "apiVersion", "kind", "metadata", "data", "stringData", keyUnread)
 		for _, section := range []string{"data", "stringData"} {
-			if data := at(n, section); data != nil && len(data.Content) > 2*MaxKeys {
-				n.Content = append(n.Content, mapping(n.Line, keyUnread, "").Content...)
+			if data := At(n, section); data != nil && len(data.Content) > 2*MaxKeys {
+				n.Content = append(n.Content, Mapping(n.Line, keyUnread, "").Content...)
 			}
-			shortValues(at(n, section))
-			pack(at(n, section))
+			shortValues(At(n, section))
+			pack(At(n, section))
 		}
 	default:
-		if !makes(scalar(at(n, "kind"))) {
+		if !Makes(Scalar(At(n, "kind"))) {
 			return false
 		}
 		shortTexts(n)
@@ -110,14 +110,14 @@ func prune(n *node) bool {
 }
 
 // plainNames is the names of the ConfigMaps and Secrets that stand in values, and what values call the objects of a chart.
-func plainNames(n *node) (out []*node) {
+func plainNames(n *Node) (out []*Node) {
 	if n == nil {
 		return nil
 	}
-	if name := at(n, "metadata", "name"); name != nil && (&doc{node: n}).plain() {
+	if name := At(n, "metadata", "name"); name != nil && (&Doc{Node: n}).Plain() {
 		out = append(out, name)
 	}
-	if name := at(n, "fullnameOverride"); name != nil {
+	if name := At(n, "fullnameOverride"); name != nil {
 		out = append(out, name)
 	}
 	for _, child := range n.Content {
@@ -127,9 +127,9 @@ func plainNames(n *node) (out []*node) {
 }
 
 // pack makes one text of a section of texts, which takes a tenth of what its nodes take.
-func pack(n *node) {
-	if n == nil || n.Kind != mappingNode || slices.ContainsFunc(n.Content, func(c *node) bool {
-		return c.Kind != scalarNode || strings.Contains(c.Tag+c.Value, packedEnd)
+func pack(n *Node) {
+	if n == nil || n.Kind != MappingNode || slices.ContainsFunc(n.Content, func(c *Node) bool {
+		return c.Kind != ScalarNode || strings.Contains(c.Tag+c.Value, packedEnd)
 	}) {
 		return
 	}
@@ -137,34 +137,34 @@ func pack(n *node) {
 	for _, c := range n.Content {
 		b.WriteString(c.Tag + packedEnd + c.Value + packedEnd)
 	}
-	*n = node{Kind: packedNode, Value: b.String(), Line: n.Line}
+	*n = Node{Kind: packedNode, Value: b.String(), Line: n.Line}
 }
 
 const packedEnd = "\x00"
 
-// unpacked is a node as it was before it was packed.
-func unpacked(n *node) *node {
+// Unpacked is a node as it was before it was packed.
+func Unpacked(n *Node) *Node {
 	if n == nil || n.Kind != packedNode {
 		return n
 	}
-	out := mapping(n.Line)
+	out := Mapping(n.Line)
 	texts := strings.Split(n.Value, packedEnd)
 	for i := 0; i+2 < len(texts); i += 2 {
-		out.Content = append(out.Content, &node{Kind: scalarNode, Tag: texts[i], Value: texts[i+1], Line: n.Line})
+		out.Content = append(out.Content, &Node{Kind: ScalarNode, Tag: texts[i], Value: texts[i+1], Line: n.Line})
 	}
 	return out
 }
 
 // unpack puts back what a copy of a document has packed, before it is changed.
-func (d *doc) unpack() {
-	for i, n := range d.node.Content {
-		d.node.Content[i] = unpacked(n)
+func (d *Doc) unpack() {
+	for i, n := range d.Node.Content {
+		d.Node.Content[i] = Unpacked(n)
 	}
 }
 
-// packed is how many nodes [doc.unpack] makes.
-func (d *doc) packed() (nodes int) {
-	for _, n := range d.node.Content {
+// packed is how many nodes [Doc.unpack] makes.
+func (d *Doc) packed() (nodes int) {
+	for _, n := range d.Node.Content {
 		if n.Kind == packedNode {
 			nodes += strings.Count(n.Value, packedEnd) / 2
 		}
@@ -173,24 +173,24 @@ func (d *doc) packed() (nodes int) {
 }
 
 // shortValues keeps of a section's values those that a variable may have.
-func shortValues(n *node) {
-	if n == nil || n.Kind != mappingNode {
+func shortValues(n *Node) {
+	if n == nil || n.Kind != MappingNode {
 		return
 	}
 	if len(n.Content) > 2*MaxKeys {
 		n.Content = nil
 		return
 	}
-	var content []*node
+	var content []*Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		named := variableName.FindString(key.Value) == key.Value
-		if !named || value.Kind != scalarNode || len(value.Value) > 2*MaxAlias {
+		if !named || value.Kind != ScalarNode || len(value.Value) > 2*MaxAlias {
 			uses := variablesIn(key.Value + value.Value)
 			if !named && uses == "" {
 				continue // no variable is called so
 			}
-			value = &node{Kind: scalarNode, Tag: tagLong, Value: uses, Line: value.Line}
+			value = &Node{Kind: ScalarNode, Tag: tagLong, Value: uses, Line: value.Line}
 		}
 		content = append(content, key, value)
 	}
@@ -213,12 +213,12 @@ func variablesIn(text string) string {
 	return out.String()
 }
 
-// keep takes every other key out of a section.
-func keep(n *node, keys ...string) {
-	if n == nil || n.Kind != mappingNode {
+// Keep takes every other key out of a section.
+func Keep(n *Node, keys ...string) {
+	if n == nil || n.Kind != MappingNode {
 		return
 	}
-	var content []*node
+	var content []*Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if slices.Contains(keys, n.Content[i].Value) {
 			content = append(content, n.Content[i], n.Content[i+1])
@@ -284,7 +284,7 @@ func Unhashed(name string) string {
 	return name[:at]
 }
 
-// mentions reports whether a text stands anywhere in a document.
-func mentions(n *node, text string) bool {
-	return strings.Contains(n.Value, text) || slices.ContainsFunc(n.Content, func(c *node) bool { return mentions(c, text) })
+// Mentions reports whether a text stands anywhere in a document.
+func Mentions(n *Node, text string) bool {
+	return strings.Contains(n.Value, text) || slices.ContainsFunc(n.Content, func(c *Node) bool { return Mentions(c, text) })
 }

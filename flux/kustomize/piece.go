@@ -1,9 +1,11 @@
-package graph
+package kustomize
 
 import (
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
 // Filter is what a source leaves out of what it hands on.
@@ -30,8 +32,8 @@ func (p Piece) keyed() string {
 	return key
 }
 
-// inside is what is left of a path in a directory.
-func inside(dir, name string) (string, bool) {
+// Inside is what is left of a path in a directory.
+func Inside(dir, name string) (string, bool) {
 	switch dir {
 	case ".":
 		return name, true
@@ -43,21 +45,21 @@ func inside(dir, name string) (string, bool) {
 
 // Below is what of a part stands in a directory, as seen from there.
 func (p Piece) Below(dir string) (Piece, bool) {
-	rest, ok := inside(dir, p.At)
+	rest, ok := Inside(dir, p.At)
 	if p.At = rest; !ok {
-		rest, ok = inside(p.At, dir)
-		p.Dir, p.At = Clean(path.Join(p.Dir, rest)), "."
+		rest, ok = Inside(p.At, dir)
+		p.Dir, p.At = manifest.Clean(path.Join(p.Dir, rest)), "."
 	}
 	return p, ok
 }
 
 // builds is the directory of which a piece is or has the kustomization.yaml; "": none.
-func (p Piece) builds(t *kTree) string {
+func (p Piece) builds(t *Tree) string {
 	dir := p.Dir
 	if IsBuild(dir) {
 		dir = path.Dir(dir)
 	}
-	if t.builds[dir] == nil {
+	if t.Builds[dir] == nil {
 		return ""
 	}
 	return dir
@@ -65,7 +67,7 @@ func (p Piece) builds(t *kTree) string {
 
 // among is what a name in a directory of the tree means where parts stand together: a path of the tree. Of several the last one counts that is there.
 func (l *load) among(dir, name string) string {
-	t, out, found := l.walk.tree, Clean(path.Join(dir, name)), false
+	t, out, found := l.walk.tree, manifest.Clean(path.Join(dir, name)), false
 	if l.walk.Spent(len(l.parts)>>4, 0) {
 		return out
 	}
@@ -74,19 +76,19 @@ func (l *load) among(dir, name string) string {
 		if IsBuild(from) {
 			from, to = path.Dir(from), path.Dir(to)
 		}
-		rest, ok := inside(from, dir)
+		rest, ok := Inside(from, dir)
 		if !ok || l.walk.Spent(len(l.parts)>>4, 0) {
 			continue
 		}
-		means := Clean(path.Join(to, rest, name))
+		means := manifest.Clean(path.Join(to, rest, name))
 		for _, q := range l.parts {
-			rest, ok := inside(q.At, means)
-			file := Clean(path.Join(q.Dir, rest))
-			if !ok || !t.files[file] && !t.dirs[file] || found && t.builds[file] == nil && t.builds[out] != nil {
+			rest, ok := Inside(q.At, means)
+			file := manifest.Clean(path.Join(q.Dir, rest))
+			if !ok || !t.Files[file] && !t.Dirs[file] || found && t.Builds[file] == nil && t.Builds[out] != nil {
 				continue
 			}
 			if found && file != out && l.lacks(file) {
-				l.problem(Problem{Place: Place{out, 1}, Text: wordCovered(file)})
+				l.problem(manifest.Problem{Place: manifest.Place{File: out, Line: 1}, Text: wordCovered(file)})
 			}
 			out, found = file, true
 		}
@@ -95,18 +97,18 @@ func (l *load) among(dir, name string) string {
 }
 
 // composed loads what an entry point reads whose source is put together of others.
-func (l *load) composed(adds *Adds) []*doc {
+func (l *load) composed(adds *Adds) []*manifest.Doc {
 	l.parts = adds.Parts
 	for _, p := range adds.Parts {
-		l.looked[p.Dir] = true // whatever stands there counts
+		l.Looked[p.Dir] = true // whatever stands there counts
 		l.ignores(p.Dir)
 	}
-	var docs []*doc
+	var docs []*manifest.Doc
 	listed := false
 	for _, p := range adds.Own {
 		if dir := p.builds(l.walk.tree); dir != "" && (p.At == "." || IsBuild(p.At)) {
 			docs = append(docs, l.unit(reference{}, dir, 0)...)
-			listed = listed || !l.lacks(l.built(dir).place.File)
+			listed = listed || !l.lacks(l.built(dir).Place.File)
 		}
 	}
 	if listed {
@@ -115,11 +117,11 @@ func (l *load) composed(adds *Adds) []*doc {
 	for _, p := range adds.Own {
 		dir := p.builds(l.walk.tree)
 		switch {
-		case !l.walk.tree.files[p.Dir]:
+		case !l.walk.tree.Files[p.Dir]:
 			docs = append(docs, l.entry(p.Dir)...)
 		case dir != "":
 			docs = append(docs, l.unit(reference{}, dir, 0)...)
-		case isManifest(p.Dir):
+		case IsManifest(p.Dir):
 			docs = append(docs, l.file(p.Dir, "", "")...)
 		}
 	}

@@ -1,8 +1,10 @@
-package graph
+package kustomize
 
 import (
 	"slices"
 	"strings"
+
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
 // fields is what is read of a kustomization.yaml. kustomize takes each in whatever case it is written.
@@ -15,17 +17,17 @@ var fields = []string{
 }
 
 // folded writes the fields of a kustomization.yaml as they are known, and gives those that it has twice: which of them counts is not known.
-func folded(n *node) []*node {
-	var twice []*node
-	seen := map[string]*node{}
+func folded(n *manifest.Node) []*manifest.Node {
+	var twice []*manifest.Node
+	seen := map[string]*manifest.Node{}
 	for i, child := range n.Content {
-		if n.Kind != mappingNode {
+		if n.Kind != manifest.MappingNode {
 			twice = append(twice, folded(child)...)
 			continue
 		}
 		if i%2 == 1 {
 			key := n.Content[i-1].Value
-			if free := key == "pairs" || key == "commonLabels" || key == "commonAnnotations" || key == "labels" || key == "annotations"; !free || child.Kind == sequenceNode {
+			if free := key == "pairs" || key == "commonLabels" || key == "commonAnnotations" || key == "labels" || key == "annotations"; !free || child.Kind == manifest.SequenceNode {
 				twice = append(twice, folded(child)...)
 			}
 			continue
@@ -36,7 +38,7 @@ func folded(n *node) []*node {
 		value := n.Content[i+1]
 		if before := seen[child.Value]; before != nil {
 			twice = append(twice, child)
-			if before.Kind == sequenceNode && value.Kind == sequenceNode { // who reads both misses nothing
+			if before.Kind == manifest.SequenceNode && value.Kind == manifest.SequenceNode { // who reads both misses nothing
 				value.Content = slices.Concat(before.Content, value.Content)
 			}
 		}

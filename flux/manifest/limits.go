@@ -1,4 +1,4 @@
-package graph
+package manifest
 
 // Bounds of single documents; what all of them may cost is the meter's. What lies beyond one is a problem of the tree, never silently gone.
 const (

@@ -1,8 +1,10 @@
-package graph
+package kustomize
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
 // What a person reads about what of a kustomization.yaml is not followed.
@@ -22,7 +24,7 @@ func wordOpaque(field string) string {
 }
 
 // wordUnsure is what is not known of an object, and why.
-func wordUnsure(o Ref, why string) string {
+func wordUnsure(o manifest.Ref, why string) string {
 	return "what is made of " + o.String() + " is not known: " + why
 }
 
@@ -48,13 +50,13 @@ func wordComponent(field, name string) string {
 
 // wordCovered is what may be read of a file that another copy lies over.
 func wordCovered(by string) string {
-	return fmt.Sprintf("an artifact has this file where %s may be left out, which is copied over it: only the other one was read", printable(by))
+	return fmt.Sprintf("an artifact has this file where %s may be left out, which is copied over it: only the other one was read", manifest.Printable(by))
 }
 
 func wordNoModules(err error) string { return "not valid as git's configuration: " + err.Error() }
 
 func wordRemote(field, name string) string {
-	return fmt.Sprintf("%s names %q, which is fetched from elsewhere: it was not read", field, anonymous(name))
+	return fmt.Sprintf("%s names %q, which is fetched from elsewhere: it was not read", field, Anonymous(name))
 }
 
 func wordApart(field, name string) string {
@@ -86,11 +88,11 @@ func wordManyLeaves() string {
 func wordLargeFile(limit int) string { return fmt.Sprintf("it has more than %d KiB", limit>>10) }
 
 func wordDeepList() string {
-	return fmt.Sprintf("items is nested more than %d deep: the rest was not read", MaxNested)
+	return fmt.Sprintf("items is nested more than %d deep: the rest was not read", manifest.MaxNested)
 }
 
-// anonymous is a URL without who reads it.
-func anonymous(url string) string {
+// Anonymous is a URL without who reads it.
+func Anonymous(url string) string {
 	scheme, rest, found := strings.Cut(url, "://")
 	if !found {
 		return url

@@ -1,4 +1,4 @@
-package graph
+package manifest
 
 import (
 	"cmp"
@@ -8,41 +8,41 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// node is a node of a document as it is kept: it takes a third of what a [yaml.Node] takes, which has comments, too.
-type node struct {
-	Kind       kind
+// Node is a node of a document as it is kept: it takes a third of what a [yaml.Node] takes, which has comments, too.
+type Node struct {
+	Kind       Kind
 	block      bool // a text after | or >
 	Line       int32
 	Tag, Value string
-	Content    []*node // of a mapping keys and values in turns
+	Content    []*Node // of a mapping keys and values in turns
 }
 
 // nodeBytes is what a node takes, with what points to it. Its text is counted apart.
 const nodeBytes = 72
 
-// kind is what a node is.
-type kind uint8
+// Kind is what a node is.
+type Kind uint8
 
 const (
-	scalarNode kind = iota
-	sequenceNode
-	mappingNode
+	ScalarNode Kind = iota
+	SequenceNode
+	MappingNode
 	// packedNode is a section of texts that is one text: tags, keys and values, each with its end. Few ConfigMaps are ever asked for their values.
 	packedNode
 )
 
-// yaml is a node that the library can decode.
-func (n *node) yaml() *yaml.Node {
-	out := &yaml.Node{Kind: map[kind]yaml.Kind{sequenceNode: yaml.SequenceNode, mappingNode: yaml.MappingNode, scalarNode: yaml.ScalarNode}[n.Kind], Tag: n.Tag, Value: n.Value}
+// YAML is a node that the library can decode.
+func (n *Node) YAML() *yaml.Node {
+	out := &yaml.Node{Kind: map[Kind]yaml.Kind{SequenceNode: yaml.SequenceNode, MappingNode: yaml.MappingNode, ScalarNode: yaml.ScalarNode}[n.Kind], Tag: n.Tag, Value: n.Value}
 	for _, child := range n.Content {
-		out.Content = append(out.Content, child.yaml())
+		out.Content = append(out.Content, child.YAML())
 	}
 	return out
 }
 
 // expand gives a document as it is kept, without aliases and << keys, as kustomize reads it: what an alias stands for is copied, and a key of the section
 // itself wins over one that << brings. What all of them stand for is no longer than a document may be.
-func expand(n *yaml.Node) (*node, error) {
+func expand(n *yaml.Node) (*Node, error) {
 	e := expansion{}
 	if aliased(n) {
 		e.open = map[*yaml.Node]bool{}
@@ -67,32 +67,32 @@ type expansion struct {
 }
 
 // node copies a node; line is where the alias stands that leads to it, 0 for none.
-func (e *expansion) node(n *yaml.Node, line int) *node {
+func (e *expansion) node(n *yaml.Node, line int) *Node {
 	if n.Kind == yaml.AliasNode {
 		if line == 0 {
 			line = n.Line
 		}
 		n = n.Alias
 	}
-	out := &node{block: n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0, Line: int32(cmp.Or(line, n.Line)), Tag: n.ShortTag(), Value: n.Value}
+	out := &Node{block: n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0, Line: int32(cmp.Or(line, n.Line)), Tag: n.ShortTag(), Value: n.Value}
 	switch n.Kind {
 	case yaml.MappingNode:
-		out.Kind = mappingNode
+		out.Kind = MappingNode
 	case yaml.SequenceNode:
-		out.Kind = sequenceNode
+		out.Kind = SequenceNode
 	}
 	if e.size += 2 + len(n.Value); e.open != nil && (e.size > MaxDoc || e.open[n]) {
 		e.err = errors.New(wordAlias)
 	}
-	if e.err != nil || out.Kind == scalarNode {
+	if e.err != nil || out.Kind == ScalarNode {
 		return out
 	}
 	if e.open != nil {
 		e.open[n] = true
 		defer delete(e.open, n)
 	}
-	out.Content = make([]*node, 0, len(n.Content))
-	var merged []*node
+	out.Content = make([]*Node, 0, len(n.Content))
+	var merged []*Node
 	for i := 0; i < len(n.Content); i++ {
 		if n.Kind == yaml.MappingNode && i%2 == 0 && n.Content[i].Tag == tagMerge {
 			merged = append(merged, e.merged(n.Content[i+1], line)...)
@@ -116,13 +116,13 @@ func (e *expansion) node(n *yaml.Node, line int) *node {
 }
 
 // merged is the sections that a << key stands for.
-func (e *expansion) merged(n *yaml.Node, line int) []*node {
+func (e *expansion) merged(n *yaml.Node, line int) []*Node {
 	value := e.node(n, line)
-	all := []*node{value}
-	if value.Kind == sequenceNode {
+	all := []*Node{value}
+	if value.Kind == SequenceNode {
 		all = value.Content
 	}
-	if e.err == nil && slices.ContainsFunc(all, func(n *node) bool { return n.Kind != mappingNode }) {
+	if e.err == nil && slices.ContainsFunc(all, func(n *Node) bool { return n.Kind != MappingNode }) {
 		e.err = errors.New(wordMerge)
 	}
 	return all

@@ -1,4 +1,4 @@
-package graph
+package kustomize
 
 import (
 	"bytes"
@@ -6,14 +6,16 @@ import (
 	"strings"
 
 	"github.com/go-git/gcfg"
+
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
-// gitmodules is the file that says where the submodules of a repository stand.
-const gitmodules = ".gitmodules"
+// GitModules is the file that says where the submodules of a repository stand.
+const GitModules = ".gitmodules"
 
-// modules is the directories of the submodules.
-func (t *kTree) modules() []string {
-	if t.Look(gitmodules, false); !t.files[gitmodules] {
+// Modules is the directories of the submodules.
+func (t *Tree) Modules() []string {
+	if t.Look(GitModules, false); !t.Files[GitModules] {
 		return nil
 	}
 	if t.submodules == nil {
@@ -22,46 +24,46 @@ func (t *kTree) modules() []string {
 	return t.submodules
 }
 
-func (t *kTree) readModules() []string {
-	text, err := t.ReadWhole(gitmodules, MaxDoc)
+func (t *Tree) readModules() []string {
+	text, err := t.ReadWhole(GitModules, manifest.MaxDoc)
 	if err != nil {
-		t.problem(Place{gitmodules, 1}, err.Error())
+		t.Problem(manifest.Place{File: GitModules, Line: 1}, err.Error())
 		return []string{}
 	}
 	out, at := []string{}, map[string]int{}
 	err = gcfg.ReadWithCallback(bytes.NewReader(text), func(section, of, key, value string, _ bool) error {
 		i, known := at[of]
 		switch {
-		case t.step(gitmodules, 1):
+		case t.Step(GitModules, 1):
 			return t.Meter().Err()
 		case !strings.EqualFold(section, "submodule") || of == "":
 			return nil
-		case !known && len(out) == MaxList:
-			t.tooLong(Place{gitmodules, 1}, "submodules")
+		case !known && len(out) == manifest.MaxList:
+			t.TooLong(manifest.Place{File: GitModules, Line: 1}, "submodules")
 			return nil
 		case !known:
 			i, at[of], out = len(out), len(out), append(out, ".")
 		}
 		if strings.EqualFold(key, "path") {
-			out[i] = Clean(value)
+			out[i] = manifest.Clean(value)
 		}
 		return nil
 	})
 	if err != nil {
-		t.problem(Place{gitmodules, 1}, wordNoModules(err))
+		t.Problem(manifest.Place{File: GitModules, Line: 1}, wordNoModules(err))
 	}
 	return out
 }
 
 // inModule reports whether a path leads into a submodule.
-func (t *kTree) inModule(name string) bool {
-	return slices.ContainsFunc(t.modules(), func(dir string) bool { _, ok := inside(dir, name); return ok })
+func (t *Tree) inModule(name string) bool {
+	return slices.ContainsFunc(t.Modules(), func(dir string) bool { _, ok := Inside(dir, name); return ok })
 }
 
-// within is the files of directories, and those of some others that there are.
-func (t *kTree) within(dirs, others []string) []string {
+// Within is the files of directories, and those of some others that there are.
+func (t *Tree) Within(dirs, others []string) []string {
 	if t.sorted == nil {
-		t.sorted = sortedKeys(t.files)
+		t.sorted = manifest.SortedKeys(t.Files)
 	}
 	var out []string
 	for _, dir := range dirs {
@@ -76,8 +78,8 @@ func (t *kTree) within(dirs, others []string) []string {
 		}
 	}
 	for _, file := range others {
-		file = Clean(file)
-		if t.Look(file, false); t.files[file] {
+		file = manifest.Clean(file)
+		if t.Look(file, false); t.Files[file] {
 			out = append(out, file)
 		}
 	}

@@ -1,4 +1,4 @@
-package graph
+package kustomize
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
+
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
 // Bounds of what leaves files out: how many patterns count, and how long one may be, in bytes.
@@ -63,18 +65,18 @@ func (i Ignores) Has(file string) bool {
 
 var ignoresByDefault = NewIgnores()
 
-// leftOut reports whether a source that says nothing leaves a YAML file out. It is asked of every file, and rarely true.
-func leftOut(name string) bool {
+// LeftOut reports whether a source that says nothing leaves a YAML file out. It is asked of every file, and rarely true.
+func LeftOut(name string) bool {
 	return (strings.Contains("/"+name, "/.") || strings.Contains(otherNames, path.Base(name)+"\n")) && ignoresByDefault.Has(name)
 }
 
-// isYAML reports whether Flux applies a file of a directory without a kustomization.yaml, if its source hands it on.
-func isYAML(name string) bool {
+// IsYAML reports whether Flux applies a file of a directory without a kustomization.yaml, if its source hands it on.
+func IsYAML(name string) bool {
 	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 }
 
 // listed is what sources leave out of a directory that say nothing themselves.
-func (t *kTree) listed(dir string) Ignores {
+func (t *Tree) listed(dir string) Ignores {
 	if i, known := t.ignored[dir]; known {
 		return i
 	}
@@ -83,14 +85,14 @@ func (t *kTree) listed(dir string) Ignores {
 		i = t.listed(path.Dir(dir))
 	}
 	name := path.Join(dir, SourceIgnore)
-	if t.links[name] {
+	if t.Links[name] {
 		i.cut, i.link = true, name
 	}
-	if t.files[name] {
-		text, err := t.ReadWhole(name, MaxDoc)
+	if t.Files[name] {
+		text, err := t.ReadWhole(name, manifest.MaxDoc)
 		each := 192 + 16*strings.Count(dir, "/") // bytes of a pattern, which has its directory name by name
 		size := len(text) + each*min(bytes.Count(text, []byte("\n"))+1, maxPatterns)
-		if t.hold(name, len(i.patterns)/8, size) || t.step(name, len(i.patterns)/8) { // of each directory below, too
+		if t.Hold(name, len(i.patterns)/8, size) || t.Step(name, len(i.patterns)/8) { // of each directory below, too
 			text = nil
 		}
 		i = i.Add(string(text), dir)
@@ -101,14 +103,14 @@ func (t *kTree) listed(dir string) Ignores {
 }
 
 // link keeps a symbolic link by which a source may leave something out.
-func (t *kTree) link(name string, mode fs.FileMode) {
+func (t *Tree) link(name string, mode fs.FileMode) {
 	if mode&fs.ModeSymlink != 0 && path.Base(name) == SourceIgnore {
-		t.links[name] = true
+		t.Links[name] = true
 	}
 }
 
-// ignores reports whether files of the tree leave something out of what stands in a directory.
-func (t *kTree) ignores(dir string) bool {
+// Ignores reports whether files of the tree leave something out of what stands in a directory.
+func (t *Tree) Ignores(dir string) bool {
 	for at := dir; ; at = path.Dir(at) {
 		if t.Look(path.Join(at, SourceIgnore), false); at == "." {
 			i := t.listed(dir)
@@ -118,20 +120,20 @@ func (t *kTree) ignores(dir string) bool {
 }
 
 // Linked notes where a .sourceignore that is a link may leave some of these files out.
-func (t *kTree) Linked(files []string) {
+func (t *Tree) Linked(files []string) {
 	for _, file := range files {
-		if link := t.listed(path.Dir(file)).link; link != "" && t.ignores(path.Dir(file)) {
-			t.problem(Place{link, 1}, wordLinked)
+		if link := t.listed(path.Dir(file)).link; link != "" && t.Ignores(path.Dir(file)) {
+			t.Problem(manifest.Place{File: link, Line: 1}, wordLinked)
 		}
 	}
 }
 
-// leaves reports whether a source may leave a file of the tree out, and whether it does. What one copies from another one says nothing of what is left out there.
-func (t *kTree) leaves(s *Filter, file string) (may, does bool) {
+// Leaves reports whether a source may leave a file of the tree out, and whether it does. What one copies from another one says nothing of what is left out there.
+func (t *Tree) Leaves(s *Filter, file string) (may, does bool) {
 	i, sparse := t.listed(path.Dir(file)), false
 	if s != nil {
 		i = i.Add(s.Ignore, ".")
-		i.cut = i.cut || unfilled(s.Ignore) != ""
+		i.cut = i.cut || manifest.Unfilled(s.Ignore) != ""
 		sparse = len(s.Sparse) > 0 && !slices.ContainsFunc(s.Sparse, func(p string) bool { return p == "." || strings.HasPrefix(file, p) })
 	}
 	has := i.Has(file)
@@ -141,8 +143,8 @@ func (t *kTree) leaves(s *Filter, file string) (may, does bool) {
 // lacks reports whether what an entry point reads may lack a file of the tree: then Flux builds its directory without it.
 func (l *load) lacks(file string) bool {
 	return slices.ContainsFunc(l.sources, func(p Piece) bool {
-		_, ok := inside(p.Dir, file)
-		may, _ := l.walk.tree.leaves(p.Filter, file)
+		_, ok := Inside(p.Dir, file)
+		may, _ := l.walk.tree.Leaves(p.Filter, file)
 		return ok && (may || p.Partial)
 	})
 }
@@ -150,8 +152,8 @@ func (l *load) lacks(file string) bool {
 // has reports whether what an entry point reads may have a file of the tree that is left out by default.
 func (l *load) has(file string) bool {
 	return slices.ContainsFunc(l.sources, func(p Piece) bool {
-		_, ok := inside(p.Dir, file)
-		_, does := l.walk.tree.leaves(p.Filter, file)
+		_, ok := Inside(p.Dir, file)
+		_, does := l.walk.tree.Leaves(p.Filter, file)
 		return ok && !does
 	})
 }
@@ -177,7 +179,7 @@ func (l *load) obeys(dir string) {
 	if dir != "." {
 		l.obeys(path.Dir(dir))
 	}
-	if file := path.Join(dir, SourceIgnore); l.walk.tree.files[file] {
+	if file := path.Join(dir, SourceIgnore); l.walk.tree.Files[file] {
 		l.edge(file, "", "")
 	}
 }

@@ -1,4 +1,4 @@
-package graph
+package kustomize
 
 import (
 	"cmp"
@@ -11,151 +11,152 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/meter"
 )
 
-// content is what one file says.
-type content struct {
-	docs     []*doc // in its order
-	build    *build // of a kustomization.yaml
-	others   bool   // it has documents that are not among docs
-	leads    bool   // it has documents that clusters are found by
-	unread   bool   // it may say what was not read
-	problems []Problem
+// Content is what one file says.
+type Content struct {
+	Docs     []*manifest.Doc // in its order
+	Build    *Build          // of a kustomization.yaml
+	Others   bool            // it has documents that are not among docs
+	Leads    bool            // it has documents that clusters are found by
+	Unread   bool            // it may say what was not read
+	problems []manifest.Problem
 }
 
 // readContent reads a YAML file. What it says depends on nothing else.
-func (t *kTree) readContent(name string) *content {
-	data, err := ReadFile(t.fs, name, MaxFile)
+func (t *Tree) readContent(name string) *Content {
+	data, err := ReadFile(t.fs, name, manifest.MaxFile)
 	if err != nil {
-		return &content{problems: []Problem{{Place: Place{File: name}, Text: err.Error()}}, unread: true}
+		return &Content{problems: []manifest.Problem{{Place: manifest.Place{File: name}, Text: err.Error()}}, Unread: true}
 	}
-	c, alone := &content{}, &kTree{Reader: NewReader(t.Meter())}
-	if t.step(name, 1+len(data)>>10) || t.hold(name, 1, 0) {
+	c, alone := &Content{}, &Tree{Reader: manifest.NewReader(t.Meter())}
+	if t.Step(name, 1+len(data)>>10) || t.Hold(name, 1, 0) {
 		return c
 	}
 	alone.parse(c, name, data)
-	c.docs, c.problems = slices.Clip(c.docs), alone.Problems
-	c.leads = slices.ContainsFunc(c.docs, findsClusters)
-	c.unread = c.unread || len(c.problems) > 0
+	c.Docs, c.problems = slices.Clip(c.Docs), alone.Problems
+	c.Leads = slices.ContainsFunc(c.Docs, findsClusters)
+	c.Unread = c.Unread || len(c.problems) > 0
 	return c
 }
 
 // parse takes a file apart and keeps what it has to say.
-func (t *kTree) parse(c *content, name string, data []byte) {
-	c.others, c.unread = t.Parse(name, data, IsBuild(name), func(d *doc) { t.keep(c, d, 0) })
+func (t *Tree) parse(c *Content, name string, data []byte) {
+	c.Others, c.Unread = t.Parse(name, data, IsBuild(name), func(d *manifest.Doc) { t.keep(c, d, 0) })
 }
 
 // keep files a document by what it is.
-func (t *kTree) keep(c *content, d *doc, depth int) {
-	d.place.Line = int(d.node.Line)
+func (t *Tree) keep(c *Content, d *manifest.Doc, depth int) {
+	d.Place.Line = int(d.Node.Line)
 	switch {
-	case IsBuild(d.place.File) && groupOf(d.node) != fluxKustomize:
-		if c.build == nil {
-			c.build = t.readBuild(d)
+	case IsBuild(d.Place.File) && manifest.GroupOf(d.Node) != manifest.GroupKustomize:
+		if c.Build == nil {
+			c.Build = t.readBuild(d)
 		}
-	case strings.HasSuffix(d.text("kind"), "List") && at(d.node, "items") != nil:
-		if depth == MaxNested {
-			t.problem(d.place, wordDeepList())
+	case strings.HasSuffix(d.Text("kind"), "List") && manifest.At(d.Node, "items") != nil:
+		if depth == manifest.MaxNested {
+			t.Problem(d.Place, wordDeepList())
 		}
-		for _, item := range t.list(d, "items") {
-			if item.Kind == mappingNode && depth < MaxNested {
-				one := &doc{place: d.place, node: item}
-				one.weigh()
+		for _, item := range t.List(d, "items") {
+			if item.Kind == manifest.MappingNode && depth < manifest.MaxNested {
+				one := &manifest.Doc{Place: d.Place, Node: item}
+				one.Weigh()
 				t.keep(c, one, depth+1)
 			}
 		}
-	case t.hold(d.place.File, 1, 0):
+	case t.Hold(d.Place.File, 1, 0):
 	default:
-		c.docs = append(c.docs, d)
+		c.Docs = append(c.Docs, d)
 	}
 }
 
 // findsClusters reports whether clusters may be found by a document.
-func findsClusters(d *doc) bool {
-	switch scalar(at(d.node, "kind")) {
+func findsClusters(d *manifest.Doc) bool {
+	switch manifest.Scalar(manifest.At(d.Node, "kind")) {
 	case "Kustomization", "GitRepository", "OCIRepository", "FluxInstance":
 		return true
 	}
-	return at(d.node, "spec", "values", "instance") != nil || at(d.node, "instance") != nil
+	return manifest.At(d.Node, "spec", "values", "instance") != nil || manifest.At(d.Node, "instance") != nil
 }
 
 // put files what a YAML file says.
-func (t *kTree) put(name string, c *content) {
-	t.contents[name] = c
+func (t *Tree) put(name string, c *Content) {
+	t.Contents[name] = c
 	t.chooseBuild(path.Dir(name))
 }
 
 // chooseBuild finds the kustomization.yaml of a directory, in the order in which kustomize looks for one.
-func (t *kTree) chooseBuild(dir string) {
+func (t *Tree) chooseBuild(dir string) {
 	for _, name := range BuildNames() {
-		if c := t.contents[path.Join(dir, name)]; c != nil && c.build != nil {
-			t.builds[dir] = c.build
+		if c := t.Contents[path.Join(dir, name)]; c != nil && c.Build != nil {
+			t.Builds[dir] = c.Build
 			return
 		}
 	}
-	delete(t.builds, dir)
+	delete(t.Builds, dir)
 }
 
 // named reads the files that are no manifests by their names, and that lists of resources, generators and so on name: kustomize reads whatever they name. Those that no list
 // names any more are forgotten.
-func (t *kTree) named() {
+func (t *Tree) named() {
 	names := map[string]bool{}
-	for dir, b := range t.builds {
+	for dir, b := range t.Builds {
 		listed := slices.Clip(b.resources)
 		for _, c := range b.configs {
 			listed = append(listed, c.reference)
 		}
 		for _, n := range listed {
-			if isManifest(n.text) {
+			if IsManifest(n.text) {
 				continue
 			}
-			if p := Clean(path.Join(dir, n.text)); t.files[p] && !isRead(p) {
+			if p := manifest.Clean(path.Join(dir, n.text)); t.Files[p] && !isRead(p) {
 				names[p] = true
 			}
 		}
 	}
-	for name := range t.contents {
+	for name := range t.Contents {
 		if t.Meter().Err() != nil {
 			return
 		}
 		if !isRead(name) && !names[name] {
-			delete(t.contents, name)
+			delete(t.Contents, name)
 		}
 	}
-	for _, name := range sortedKeys(names) {
-		if t.contents[name] == nil {
+	for _, name := range manifest.SortedKeys(names) {
+		if t.Contents[name] == nil {
 			t.put(name, t.readContent(name))
 		}
 	}
 }
 
 // isTemplate reports whether a file is a template of a chart, which no YAML is before it is filled in. Where something reads it as a manifest, its problems are said there.
-func (t *kTree) isTemplate(name string) bool {
+func (t *Tree) isTemplate(name string) bool {
 	chart, _, found := strings.Cut("./"+name, "/templates/")
-	return found && t.files[path.Join(chart, "Chart.yaml")]
+	return found && t.Files[path.Join(chart, "Chart.yaml")]
 }
 
 // gather puts the problems of the files among those of the tree, by file.
-func (t *kTree) gather() {
+func (t *Tree) gather() {
 	t.Problems = nil
 	var names []string
-	for name, c := range t.contents {
+	for name, c := range t.Contents {
 		if len(c.problems) > 0 && !t.isTemplate(name) {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		for _, p := range t.contents[name].problems {
-			t.note(p)
+		for _, p := range t.Contents[name].problems {
+			t.Note(p)
 		}
 	}
 }
 
 // Again reads a tree of which some files have changed since t was read: added, modified or deleted. Only these are read. t stays as it is, and what
 // has not changed is shared.
-func (t *kTree) Again(tree fs.FS, names []string) (*kTree, Changes, error) {
+func (t *Tree) Again(tree fs.FS, names []string) (*Tree, Changes, error) {
 	listed := map[string]bool{}
 	for _, name := range names {
 		if name = path.Clean(name); fs.ValidPath(name) && name != "." && !slices.Contains(strings.Split(name, "/"), ".git") {
@@ -171,8 +172,8 @@ func (t *kTree) Again(tree fs.FS, names []string) (*kTree, Changes, error) {
 	}
 	changed := Changes{files: map[string]bool{}, dirs: map[string]bool{}, built: map[string]bool{}}
 	for name := range listed {
-		if t.dirs[name] || out.dirs[name] || len(listed) <= MaxChanged && !out.change(name) {
-			anew, err := kRead(t.Meter(), tree)
+		if t.Dirs[name] || out.Dirs[name] || len(listed) <= MaxChanged && !out.change(name) {
+			anew, err := Read(t.Meter(), tree)
 			return anew, Changes{all: true, Leads: true}, err
 		}
 		if !out.same(t, name) {
@@ -180,33 +181,33 @@ func (t *kTree) Again(tree fs.FS, names []string) (*kTree, Changes, error) {
 		}
 	}
 	out.named()
-	for _, c := range [][2]*kTree{{t, out}, {out, t}} {
-		for name := range c[0].contents {
-			if !isRead(name) && c[1].contents[name] == nil {
+	for _, c := range [][2]*Tree{{t, out}, {out, t}} {
+		for name := range c[0].Contents {
+			if !isRead(name) && c[1].Contents[name] == nil {
 				changed.add(name)
 			}
 		}
 	}
 	out.unaltered = len(changed.files) == 0
 	for name := range changed.files {
-		before, after := t.contents[name], out.contents[name]
-		changed.Leads = changed.Leads || before != nil && before.leads || after != nil && after.leads
+		before, after := t.Contents[name], out.Contents[name]
+		changed.Leads = changed.Leads || before != nil && before.Leads || after != nil && after.Leads
 	}
 	out.share(t, changed)
 	out.gather()
-	out.stopped()
+	out.Stopped()
 	return out, changed, nil
 }
 
 // Unaltered reports whether a tree is one that was read again of which no file says anything else than before, as far as that is known here. So it is with
 // whatever else is changed in both, unless that looks at the text of a file as a whole: see [Tree.Whole].
-func (t *kTree) Unaltered() bool { return t.unaltered }
+func (t *Tree) Unaltered() bool { return t.unaltered }
 
 // Whole is the files of which every byte may count for what was found so far, sorted.
-func (t *kTree) Whole() []string { return sortedKeys(t.raw) }
+func (t *Tree) Whole() []string { return manifest.SortedKeys(t.raw) }
 
 // share takes from an older tree what no change touches.
-func (t *kTree) share(old *kTree, changed Changes) {
+func (t *Tree) share(old *Tree, changed Changes) {
 	t.older = old.results
 	for key, r := range old.results {
 		if !changed.touch(r) {
@@ -216,16 +217,16 @@ func (t *kTree) share(old *kTree, changed Changes) {
 }
 
 // afresh is a tree of which many files have changed: all are listed, and those that have not changed say what they said.
-func (t *kTree) afresh(tree fs.FS, changed map[string]bool) (*kTree, error) {
+func (t *Tree) afresh(tree fs.FS, changed map[string]bool) (*Tree, error) {
 	out := empty(t.Meter(), tree)
 	out.raw = maps.Clone(t.raw)
-	for name, c := range t.contents {
+	for name, c := range t.Contents {
 		if !isRead(name) && !changed[name] {
-			out.contents[name] = c
+			out.Contents[name] = c
 		}
 	}
-	return out, out.traverse(func(name string) *content {
-		if c := t.contents[name]; c != nil && !changed[name] {
+	return out, out.traverse(func(name string) *Content {
+		if c := t.Contents[name]; c != nil && !changed[name] {
 			return c
 		}
 		return out.readContent(name)
@@ -263,60 +264,60 @@ func (c Changes) Among(looked map[string]bool) bool {
 }
 
 // touch reports whether a result may be another one by now.
-func (c Changes) touch(r *result) bool {
-	for file := range r.edges {
+func (c Changes) touch(r *Result) bool {
+	for file := range r.Edges {
 		if c.files[file] {
 			return true
 		}
 	}
-	return c.Among(r.looked)
+	return c.Among(r.Looked)
 }
 
 // clone is a tree with the same files, of which others may become part.
-func (t *kTree) clone(tree fs.FS) *kTree {
-	return &kTree{
-		Reader: NewReader(t.Meter()), fs: tree,
-		contents: maps.Clone(t.contents), builds: maps.Clone(t.builds),
-		dirs: maps.Clone(t.dirs), files: maps.Clone(t.files), inside: maps.Clone(t.inside), below: maps.Clone(t.below),
-		results: map[string]*result{}, raw: maps.Clone(t.raw), ignored: map[string]Ignores{}, links: maps.Clone(t.links),
+func (t *Tree) clone(tree fs.FS) *Tree {
+	return &Tree{
+		Reader: manifest.NewReader(t.Meter()), fs: tree,
+		Contents: maps.Clone(t.Contents), Builds: maps.Clone(t.Builds),
+		Dirs: maps.Clone(t.Dirs), Files: maps.Clone(t.Files), Inside: maps.Clone(t.Inside), Below: maps.Clone(t.Below),
+		results: map[string]*Result{}, raw: maps.Clone(t.raw), ignored: map[string]Ignores{}, Links: maps.Clone(t.Links),
 	}
 }
 
 // same reports whether a file that has changed says what it said in an older tree, so that nothing depends on the change. Then it has
 // the older documents.
-func (t *kTree) same(old *kTree, name string) bool {
-	if !old.files[name] || !t.files[name] || old.raw[name] {
+func (t *Tree) same(old *Tree, name string) bool {
+	if !old.Files[name] || !t.Files[name] || old.raw[name] {
 		return false
 	}
-	before, after := old.contents[name], t.contents[name]
+	before, after := old.Contents[name], t.Contents[name]
 	if before == nil || after == nil {
 		return before == after
 	}
 	if !reflect.DeepEqual(before, after) {
 		return false
 	}
-	t.contents[name] = before
+	t.Contents[name] = before
 	t.chooseBuild(path.Dir(name))
 	return true
 }
 
 // change brings a file up to date, and reports whether it could.
-func (t *kTree) change(name string) bool {
+func (t *Tree) change(name string) bool {
 	regular, certain := isFile(t.fs, name)
-	if !certain || t.dirs[name] {
+	if !certain || t.Dirs[name] {
 		return false
 	}
-	if t.contents[name] != nil {
-		delete(t.contents, name)
+	if t.Contents[name] != nil {
+		delete(t.Contents, name)
 		t.chooseBuild(path.Dir(name))
 	}
-	if t.files[name] {
+	if t.Files[name] {
 		t.remove(name)
 	}
-	if t.Meter().Take(meter.Files, 1, name) != nil || t.hold(name, 0, nameBytes+len(name)) {
+	if t.Meter().Take(meter.Files, 1, name) != nil || t.Hold(name, 0, nameBytes+len(name)) {
 		return true
 	}
-	if delete(t.links, name); !regular {
+	if delete(t.Links, name); !regular {
 		if path.Base(name) == SourceIgnore {
 			mode, _ := modeOf(t.fs, name)
 			t.link(name, mode)
@@ -366,29 +367,29 @@ func modeOf(tree fs.FS, name string) (fs.FileMode, error) {
 }
 
 // add notes a file and the directories that it is in.
-func (t *kTree) add(name string) {
-	t.files[name] = true
+func (t *Tree) add(name string) {
+	t.Files[name] = true
 	dir := path.Dir(name)
-	t.inside[dir] = with(t.inside[dir], name)
-	for dir != "." && !t.dirs[dir] {
-		t.dirs[dir] = true
+	t.Inside[dir] = with(t.Inside[dir], name)
+	for dir != "." && !t.Dirs[dir] {
+		t.Dirs[dir] = true
 		above := path.Dir(dir)
-		t.below[above] = with(t.below[above], dir)
+		t.Below[above] = with(t.Below[above], dir)
 		dir = above
 	}
 }
 
 // remove forgets a file and the directories that are empty without it.
-func (t *kTree) remove(name string) {
-	delete(t.files, name)
+func (t *Tree) remove(name string) {
+	delete(t.Files, name)
 	dir := path.Dir(name)
-	t.inside[dir] = without(t.inside[dir], name)
-	for dir != "." && len(t.inside[dir])+len(t.below[dir]) == 0 {
-		delete(t.dirs, dir)
-		delete(t.inside, dir)
-		delete(t.below, dir)
+	t.Inside[dir] = without(t.Inside[dir], name)
+	for dir != "." && len(t.Inside[dir])+len(t.Below[dir]) == 0 {
+		delete(t.Dirs, dir)
+		delete(t.Inside, dir)
+		delete(t.Below, dir)
 		above := path.Dir(dir)
-		t.below[above] = without(t.below[above], dir)
+		t.Below[above] = without(t.Below[above], dir)
 		dir = above
 	}
 }
@@ -406,25 +407,25 @@ func without(list []string, name string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == name })
 }
 
-// result is what an entry point reads, as far as its own definition and the tree decide that. It is never written to.
-type result struct {
-	docs     []*doc
-	edges    map[string]Edge // by file
-	looked   map[string]bool // names that were looked for and are no file; true: whatever stands below counts
-	leaves   []Leaf
-	problems []Problem
-	unsure   []Problem // what is not known of the objects
-	patches  map[patchKey]change
-	copies   map[copyKey]*doc // of documents, which stay as they are in an older tree
+// Result is what an entry point reads, as far as its own definition and the tree decide that. It is never written to.
+type Result struct {
+	Docs     []*manifest.Doc
+	Edges    map[string]Edge // by file
+	Looked   map[string]bool // names that were looked for and are no file; true: whatever stands below counts
+	Leaves   []Leaf
+	problems []manifest.Problem
+	Unsure   []manifest.Problem // what is not known of the objects
+	patches  map[patchKey]manifest.Change
+	copies   map[copyKey]*manifest.Doc // of documents, which stay as they are in an older tree
 }
 
 // Adds is what a Flux Kustomization says of what is made of its directory.
 type Adds struct {
-	Place                                   // of the Kustomization
+	manifest.Place                          // of the Kustomization
 	Components                              []string
 	Optional                                bool // a component that is missing is none
 	TargetNamespace, NamePrefix, NameSuffix string
-	Patches                                 []Patch
+	Patches                                 []manifest.Patch
 	Parts                                   []Piece // what its source is put together of, if it is
 	Own                                     []Piece // what stands of these in its path; first what is there
 	Foreign                                 bool    // some of these is not of this repository
@@ -432,7 +433,7 @@ type Adds struct {
 }
 
 // applied is the documents of a directory as an entry point applies them. Its variables are filled in later.
-func (l *load) applied(q Request) []*doc {
+func (l *load) applied(q Request) []*manifest.Doc {
 	if q.Adds != nil {
 		l.foreign = q.Adds.Foreign
 	}
@@ -440,9 +441,9 @@ func (l *load) applied(q Request) []*doc {
 	if q.Adds != nil && len(q.Adds.Parts) > 0 {
 		return l.certain(l.customize(slices.Clone(l.composed(q.Adds)), adds, q.Dir, 0), q)
 	}
-	var docs []*doc
-	b := l.walk.tree.builds[q.Dir]
-	if b == nil || l.lacks(b.place.File) {
+	var docs []*manifest.Doc
+	b := l.walk.tree.Builds[q.Dir]
+	if b == nil || l.lacks(b.Place.File) {
 		docs = l.customize(slices.Clone(l.manifests(q.Dir)), adds, q.Dir, 0)
 	}
 	if b != nil {
@@ -453,29 +454,29 @@ func (l *load) applied(q Request) []*doc {
 }
 
 // adds is what a Flux Kustomization adds to a kustomization.yaml.
-func (l *load) adds(dir string, k *Adds) *build {
-	out := &build{}
+func (l *load) adds(dir string, k *Adds) *Build {
+	out := &Build{}
 	if k == nil {
 		return out
 	}
 	out.namespace, out.prefix, out.suffix = k.TargetNamespace, k.NamePrefix, k.NameSuffix
 	for _, component := range k.Components {
 		n := reference{specComponents, component, k.Place}
-		if p := l.find(dir, n); !k.Optional || l.walk.tree.builds[p] != nil {
+		if p := l.find(dir, n); !k.Optional || l.walk.tree.Builds[p] != nil {
 			out.components = append(out.components, n)
 		} else {
 			l.look(p)
 		}
 	}
 	for _, p := range k.Patches {
-		list := map[stage]*[]buildPatch{before: &out.merges, among: &out.patches, after: &out.later}[p.Stage()]
+		list := map[manifest.Stage]*[]buildPatch{manifest.BeforePatches: &out.merges, manifest.AmongPatches: &out.patches, manifest.AfterPatches: &out.later}[p.Stage()]
 		*list = append(*list, buildPatch{Patch: p})
 	}
 	return out
 }
 
 // and is a kustomization.yaml with what a Flux Kustomization adds: it is built as if it stood there.
-func (b *build) and(adds *build) *build {
+func (b *Build) and(adds *Build) *Build {
 	out := *b
 	out.components, out.patches = slices.Concat(b.components, adds.components), slices.Concat(b.patches, adds.patches)
 	out.merges, out.later = slices.Concat(b.merges, adds.merges), slices.Concat(b.later, adds.later)
@@ -486,9 +487,9 @@ func (b *build) and(adds *build) *build {
 
 // look keeps that a name was looked for that is no file: it may be a directory with a kustomization.yaml, or any other, or nothing.
 func (l *load) look(name string) {
-	_, known := l.looked[name]
-	if name != "" && (known || !l.walk.tree.hold(l.walk.At, 1, len(name))) {
-		l.looked[name] = l.looked[name] || l.walk.tree.builds[name] == nil
+	_, known := l.Looked[name]
+	if name != "" && (known || !l.walk.tree.Hold(l.walk.At, 1, len(name))) {
+		l.Looked[name] = l.Looked[name] || l.walk.tree.Builds[name] == nil
 	}
 }
 
@@ -496,37 +497,37 @@ func (l *load) look(name string) {
 type Watch struct {
 	Results  []string        // by their keys
 	Looked   map[string]bool // as that of a result; nil: nobody asks
-	Problems []Problem
+	Problems []manifest.Problem
 }
 
 // Look keeps that a name was looked for; below: whatever stands below it counts, too.
-func (t *kTree) Look(name string, below bool) {
+func (t *Tree) Look(name string, below bool) {
 	if w := t.watch; w != nil && w.Looked != nil {
 		w.Looked[name] = w.Looked[name] || below
 	}
 }
 
 // Watch keeps what is found from now on; nil: nothing is kept.
-func (t *kTree) Watch(w *Watch) {
-	if t.watch, t.also = w, nil; w != nil {
-		t.also = &w.Problems
+func (t *Tree) Watch(w *Watch) {
+	if t.watch, t.Also = w, nil; w != nil {
+		t.Also = &w.Problems
 	}
 }
 
 // Stands reports whether no result was dropped for a change. One that was may be there again, found anew for somebody else.
-func (t *kTree) Stands(results []string) bool {
+func (t *Tree) Stands(results []string) bool {
 	return !slices.ContainsFunc(results, func(key string) bool { return t.results[key] == nil })
 }
 
-// isDir reports whether a directory has a file in it or below.
-func (t *kTree) isDir(name string) bool {
+// IsDir reports whether a directory has a file in it or below.
+func (t *Tree) IsDir(name string) bool {
 	t.Look(name, true)
-	return t.dirs[name]
+	return t.Dirs[name]
 }
 
-// again says what results have to say, by their keys, as if they were found now; not if one of them is something else by now.
-func (w *kWalk) again(problems []Problem, keys ...string) bool {
-	results := make([]*result, len(keys))
+// Again says what results have to say, by their keys, as if they were found now; not if one of them is something else by now.
+func (w *Walk) Again(problems []manifest.Problem, keys ...string) bool {
+	results := make([]*Result, len(keys))
 	for i, key := range keys {
 		r := w.results[key]
 		if r == nil {
@@ -542,7 +543,7 @@ func (w *kWalk) again(problems []Problem, keys ...string) bool {
 		maps.Copy(w.patches, results[i].patches)
 	}
 	for _, p := range problems {
-		w.tree.note(p)
+		w.tree.Note(p)
 	}
 	return true
 }
@@ -578,13 +579,13 @@ func (q Request) Key() string {
 }
 
 // Result gives what an entry point reads: as it was found before, if nothing of it has changed and all is within the bounds.
-func (w *kWalk) Result(q Request) *result {
+func (w *Walk) Result(q Request) *Result {
 	key := q.Key()
 	r := w.results[key]
 	if r == nil {
 		r = w.tree.results[key]
 	}
-	if r == nil || !w.again(r.problems, key) {
+	if r == nil || !w.Again(r.problems, key) {
 		l, older := w.newLoad(), w.tree.older[key]
 		if older != nil {
 			l.before = maps.Clone(older.copies)
@@ -597,14 +598,14 @@ func (w *kWalk) Result(q Request) *result {
 		if len(q.Sources) > 0 {
 			l.sources = q.Sources
 		}
-		l.docs = l.applied(q)
-		if older != nil && maps.Equal(older.edges, l.edges) {
-			w.tree.Meter().Give(meter.Nodes, len(l.edges))
-			l.edges = older.edges
+		l.Docs = l.applied(q)
+		if older != nil && maps.Equal(older.Edges, l.Edges) {
+			w.tree.Meter().Give(meter.Nodes, len(l.Edges))
+			l.Edges = older.Edges
 		}
-		found := l.result // without what it was loaded by
+		found := l.Result // without what it was loaded by
 		r = &found
-		if w.Spent(1, 0) || w.tree.hold(q.Dir, 4, len(key)) {
+		if w.Spent(1, 0) || w.tree.Hold(q.Dir, 4, len(key)) {
 			return r
 		}
 		w.results[key] = r
@@ -616,11 +617,11 @@ func (w *kWalk) Result(q Request) *result {
 }
 
 // Reads is the files that are read of a directory, to which nothing is added.
-func (w *kWalk) Reads(dir string) map[string]Edge {
+func (w *Walk) Reads(dir string) map[string]Edge {
 	l := w.newLoad()
 	l.entry(dir)
-	return l.edges
+	return l.Edges
 }
 
 // Keep has the tree keep what was found, for the next time.
-func (w *kWalk) Keep() { w.tree.results = w.results }
+func (w *Walk) Keep() { w.tree.results = w.results }

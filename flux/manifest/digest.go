@@ -1,0 +1,98 @@
+package manifest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+)
+
+// Digest is a hash of texts.
+type Digest struct{ text strings.Builder }
+
+// Add adds texts, each with its end.
+func (h *Digest) Add(texts ...string) {
+	for _, s := range texts {
+		h.text.WriteString(s + "\x00")
+	}
+}
+
+// Empty reports whether there are no texts.
+func (h *Digest) Empty() bool { return h.text.Len() == 0 }
+
+func (h *Digest) String() string { return hashOf(h.text.String()) }
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// node adds what a node says. An alias is its name: what it stands for is added where it stands.
+func (h *Digest) node(n *Node, vars *Variables) {
+	switch n = Unpacked(n); n.Kind {
+	case MappingNode:
+		keys := map[string]*Node{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			keys[n.Content[i].Value] = n.Content[i+1]
+		}
+		h.Add("{")
+		for _, key := range SortedKeys(keys) {
+			h.Add(key)
+			h.node(keys[key], vars)
+		}
+		h.Add("}")
+	case SequenceNode:
+		h.Add("[")
+		for _, child := range n.Content {
+			h.node(child, vars)
+		}
+		h.Add("]")
+	default:
+		h.Add(n.Tag, vars.Expand(n.Value))
+	}
+}
+
+// Digest is a hash of what a document says, with variables.
+func (d *Doc) Digest() string {
+	h := &Digest{}
+	for i := 0; i+1 < len(d.Node.Content); i += 2 {
+		if key := d.Node.Content[i].Value; slices.Contains([]string{"kind", "metadata", "spec", "data", "stringData"}, key) {
+			h.Add(key)
+			h.node(d.Node.Content[i+1], d.Vars)
+		}
+	}
+	return h.String()
+}
+
+// Variables is the names of the variables in what a document says that a Flux Kustomization applies. One that nothing fills in has none.
+func (d *Doc) Variables(applied bool) []string {
+	out := map[string]bool{}
+	for _, name := range d.filled {
+		out[name] = true
+	}
+	var visit func(n *Node)
+	visit = func(n *Node) {
+		n = Unpacked(n)
+		for rest := n.Value; ; rest = rest[len("${"):] {
+			i := strings.Index(rest, "${")
+			if i < 0 {
+				break
+			}
+			rest = rest[i:]
+			out[Unfilled(rest)] = true
+		}
+		for _, child := range n.Content {
+			visit(child)
+		}
+	}
+	if !d.Vars.none() || applied {
+		visit(d.Node)
+		if d.Made != nil {
+			out[AnyVariable] = true // its files are not read for them
+		}
+	}
+	return SortedKeys(out)
+}
+
+// AnyVariable stands among the names of variables for those that are not known.
+const AnyVariable = "*"
