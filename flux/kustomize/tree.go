@@ -1,22 +1,15 @@
-// Package graph says where by references: which clusters a repository is for, which Flux objects each of them has, and what its Flux
-// Kustomizations read.
+// Package kustomize says what kustomize makes of a directory of a repository, as far as that can be read without building it.
 //
-// A [graph.Tree] is the Flux objects of a repository as they stand in its files. [graph.Tree.Clusters] finds the clusters: a cluster is a root, the
-// directory that Flux is pointed at, and whatever follows from it: the objects below the root, and those that the paths of its Flux
-// Kustomizations lead to. On the way a few things that kustomize and Flux would do are done as far as they decide that: lists of resources,
-// bases and components, patches, labels and annotations, the namespace, and variables whose values stand in `postBuild.substitute`.
-// Whatever else a kustomization.yaml names is read as a file. Where kustomize may make other objects of Flux than that, they are built, by somebody
-// else ([graph.Tree.Builder]); what nobody could build is what an entry point is unsure of ([graph.Entry.Unsure]). What a remote base holds is not fetched. Where the
-// graph ends is a [Leaf].
+// A [Tree] is the files of a repository and the documents in them. A [Walk] answers a [Request]: what stands in a directory, or what its kustomization.yaml makes of
+// that and of what it names: lists of resources, bases and components, patches, labels and annotations, the namespace. Whatever else it names is
+// read as a file. Where kustomize may make other objects of Flux than that, they are built, by somebody else; what nobody could build the [Result]
+// is unsure of. What a remote base holds is not fetched: where what is read ends is a [Leaf].
 //
-// A tree of which some files changed is read by [graph.Tree.Again]: what no changed file touches is shared with the tree before it, and never written to
+// A tree of which some files changed is read by [Tree.Again]: what no changed file touches is shared with the tree before it, and never written to
 // but for what is looked up once. Trees that share are for one goroutine.
 //
-// The package is pure over an [fs.FS] and knows no file of ours.
-//
-// How it fails: the tree is hostile, and every bound is a constant of limits.go, or of the [meter.Meter] of the run. What is not read, because it is too large, no YAML or
-// beyond a bound, is a [manifest.Problem] with its place, and the rest is read all the same; whoever must not miss anything looks at the problems.
-// Aliases are read as what they stand for, as far as all of them stand for no more than a document may have.
+// How it fails: the tree is hostile, and every bound is a constant of limits.go, or of the [meter.Meter] of the run. What is not read, because it is too large or
+// beyond a bound, is a [manifest.Problem] with its place, and the rest is read all the same.
 package kustomize
 
 import (
@@ -53,9 +46,8 @@ type Tree struct {
 	Below      map[string][]string // the directories directly in a directory, sorted
 }
 
-// Read reads the YAML files of a tree as a part of a run. What is beyond the bounds of that is not read. It fails only if the tree cannot be listed; what
-// else is wrong is a problem of the tree. Symbolic links are not followed, as Flux does not copy them, and what it leaves out of every repository that says
-// nothing else is not read.
+// Read reads the YAML files of a tree as a part of a run. It fails only if the tree cannot be listed; what else is wrong is a problem of the tree. Symbolic links
+// are not followed, as Flux does not copy them, and what it leaves out of every repository that says nothing else is not read.
 func Read(m *meter.Meter, tree fs.FS) (*Tree, error) {
 	t := empty(m, tree)
 	if err := t.traverse(t.readContent); err != nil {

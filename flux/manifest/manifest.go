@@ -1,3 +1,10 @@
+// Package manifest reads single YAML documents as kustomize and Flux do: what they say, what patches make of them, and what stands for their variables.
+//
+// A [Doc] is never written to: what changes it makes a copy, which shares what stays as it is. Of what leads to no other object or file little is kept, and few kinds
+// are parsed at all: see [IsRead]. Which documents there are, and what is made of them, is not known here.
+//
+// How it fails: every document is hostile. What is no YAML, or beyond a bound of limits.go or of the [meter.Meter] of the run, is a [Problem] of the [Reader]. Aliases are
+// read as what they stand for, as far as all of them stand for no more than a document may have.
 package manifest
 
 import (
@@ -28,7 +35,7 @@ type Doc struct {
 	Vague   bool       // it may say something else than what was read
 	Renamed bool       // it may be called otherwise
 	Made    *Generator // that makes it; nil: it stands in the file itself
-	filled  []string   // the variables that it had before [walk.refilled]
+	filled  []string   // the variables that it had before [Work.Refilled]
 }
 
 // The API groups that matter here.

@@ -1,3 +1,11 @@
+// Package graph says where by references: which clusters a repository is for, which Flux objects each of them has, and what its Flux
+// Kustomizations read.
+//
+// [Tree.Clusters] finds the clusters of a [Tree]: a cluster is a root, the directory that Flux is pointed at, and whatever follows from it: the objects
+// below the root, and those that the paths of its Flux Kustomizations lead to. What an entry point is not sure of is [Entry.Unsure].
+// Whoever must not miss anything looks at the problems, too.
+//
+// The package is pure over an [fs.FS] and knows no file of ours. It fails as package kustomize does.
 package graph
 
 import (
