@@ -619,7 +619,7 @@ func (w *walk) traced(c *Cluster, k *Kustomization) {
 			w.unsure(c, k, p)
 		}
 	}
-	if manifest.Unfilled(k.Path) != "" && !k.copied {
+	if manifest.Unfilled(k.Path) != "" && !k.Copied {
 		k.edges = nil
 		unknown(k.PathLine, "spec.path", k.Path)
 	}
@@ -634,7 +634,7 @@ func (w *walk) traced(c *Cluster, k *Kustomization) {
 		}
 		unknown(s.Place, "spec.url", url)
 		unknown(s.RefLine, "spec.ref", s.Branch+s.Tag+s.Semver+s.Commit+s.Ref)
-	case k.from == nil && !k.copied && r.Name != "" && manifest.Unfilled(r.Name) == "" && r.Kind != "Bucket" && !c.handsOn(r, k.Object) && c.stands(k.Path):
+	case k.from == nil && !k.Copied && r.Name != "" && manifest.Unfilled(r.Name) == "" && r.Kind != "Bucket" && !c.handsOn(r, k.Object) && c.stands(k.Path):
 		k.guess = true
 		w.tree.Note(manifest.Problem{Place: k.SourceLine, Text: wordSourceless(k, r), Of: k.title()})
 	}
@@ -733,10 +733,8 @@ func (w *walk) request(dir string, k *Kustomization, sources ...kustomize.Piece)
 		q.Build = func(files []string) ([]byte, error) { return w.tree.Builder(dir, k, files) }
 	}
 	if k != nil {
-		q.Adds = &kustomize.Adds{
-			Place: k.Place, Components: k.Components, Optional: k.optional, TargetNamespace: k.TargetNamespace, NamePrefix: k.NamePrefix, NameSuffix: k.NameSuffix,
-			Patches: k.Patches, Parts: pieces(k.parts), Own: pieces(k.own), Foreign: k.foreign, Composed: Entry{Kustomization: k}.Foreign(),
-		}
+		q.Place, q.Overlay, q.Parts, q.Own = k.Place, &k.Overlay, pieces(k.parts), pieces(k.own)
+		q.Foreign, q.Composed = k.foreign, Entry{Kustomization: k}.Foreign()
 	}
 	return q
 }

@@ -75,9 +75,6 @@ func (e Entry) Pinned() bool {
 	return k != nil && k.Here && k.Source != nil && k.Source.Commit != ""
 }
 
-// Copied reports whether Path is not spec.path, but where what stands there is copied or included from.
-func (k *Kustomization) Copied() bool { return k.copied }
-
 // Apart reports whether what the entry point reads stands in several places of the tree: the directory of its path is not all of it.
 func (e Entry) Apart() bool { return e.Kustomization != nil && e.Kustomization.apart }
 

@@ -278,7 +278,8 @@ func (r patchwork) adds() *graph.Kustomization {
 	if r.IntN(2) == 0 {
 		return nil
 	}
-	k := &graph.Kustomization{Path: "k", TargetNamespace: r.of("", "n")}
+	k := &graph.Kustomization{Path: "k"}
+	k.TargetNamespace = r.of("", "n")
 	if r.IntN(4) == 0 {
 		k.Components = []string{"../c"}
 	}

@@ -64,22 +64,18 @@ type Kustomization struct {
 	Object
 	// Path is spec.path, cleaned and kept within the repository, as Flux does; "." is its root. Where its source is put together of others, by an
 	// ArtifactGenerator or by spec.include, it is the first directory of this repository that stands there.
-	Path            string
-	PathLine        manifest.Place
-	SourceRef       manifest.Ref
-	SourceLine      manifest.Place // of spec.sourceRef
-	Source          *Source        // what SourceRef names, or what Path is copied or included from; nil: it stands in no file that was read
-	DependsOn       []manifest.Ref
-	Suspend         manifest.Statement
-	TargetNamespace string
-	NamePrefix      string
-	NameSuffix      string
-	Components      []string // as written, relative to Path
-	Patches         []manifest.Patch
-	Substitute      map[string]string // postBuild.substitute
-	SubstituteFrom  []manifest.Ref    // postBuild.substituteFrom, in its order
-	Interval        string
-	Timeout         string
+	Path       string
+	PathLine   manifest.Place
+	SourceRef  manifest.Ref
+	SourceLine manifest.Place // of spec.sourceRef
+	Source     *Source        // what SourceRef names, or what Path is copied or included from; nil: it stands in no file that was read
+	DependsOn  []manifest.Ref
+	Suspend    manifest.Statement
+	kustomize.Overlay
+	Substitute     map[string]string // postBuild.substitute
+	SubstituteFrom []manifest.Ref    // postBuild.substituteFrom, in its order
+	Interval       string
+	Timeout        string
 	// Keeps reports whether spec.prune is false: what leaves it stays in the cluster.
 	Keeps bool
 	// KubeConfig is what spec.kubeConfig names, which is another cluster than the one it stands in: it applies its objects there. "": it has none.
@@ -87,25 +83,25 @@ type Kustomization struct {
 	// Here reports whether its source is this repository, or not known: only then does its path name a directory of the tree. It is
 	// false in Tree.Objects, which knows no cluster.
 	Here bool
+	// Copied reports whether Path is not spec.path, but where what stands there is copied or included from.
+	Copied bool
 
-	optional bool    // a component that is missing is none: spec.ignoreMissingComponents
-	guess    bool    // its source stands in no file, and may be this repository
-	copied   bool    // Path is where what it reads is copied or included from
-	parts    []piece // what its source is put together of, if it is
-	own      []piece // what stands of these in its path; first what is there
-	foreign  bool    // some of these is not of this repository
-	apart    bool    // these stand in several places of the tree
-	uses     []use
-	origins  []origin
-	leads    []string                  // the files that lead to it and to its origins, once they were asked for
-	looked   map[string]bool           // as that of a result
-	edges    map[string]kustomize.Edge // by file
-	added    bool                      // to these: until then they are those of a result
-	unsure   []manifest.Problem        // what is not known of what it applies
-	from     *thing                    // what SourceRef names, of whatever kind
-	names    []string                  // of the variables that its definition has
-	digest   string
-	vars     *manifest.Variables // of what it applies
+	guess   bool    // its source stands in no file, and may be this repository
+	parts   []piece // what its source is put together of, if it is
+	own     []piece // what stands of these in its path; first what is there
+	foreign bool    // some of these is not of this repository
+	apart   bool    // these stand in several places of the tree
+	uses    []use
+	origins []origin
+	leads   []string                  // the files that lead to it and to its origins, once they were asked for
+	looked  map[string]bool           // as that of a result
+	edges   map[string]kustomize.Edge // by file
+	added   bool                      // to these: until then they are those of a result
+	unsure  []manifest.Problem        // what is not known of what it applies
+	from    *thing                    // what SourceRef names, of whatever kind
+	names   []string                  // of the variables that its definition has
+	digest  string
+	vars    *manifest.Variables // of what it applies
 }
 
 // Instance is a FluxInstance of the Flux Operator, or the values of its chart.
@@ -237,11 +233,12 @@ func (t *Tree) kustomization(d *manifest.Doc, object Object) *Kustomization {
 	k := &Kustomization{
 		Object: object, Path: t.path(d), PathLine: d.Line("spec", "path"),
 		SourceRef: manifest.RefOf(d, manifest.At(d.Node, "spec", "sourceRef")), SourceLine: d.Line("spec", "sourceRef"), Suspend: d.Stated("spec", "suspend"),
-		TargetNamespace: d.Text("spec", "targetNamespace"), NamePrefix: d.Text("spec", "namePrefix"), NameSuffix: d.Text("spec", "nameSuffix"),
-		Components: t.Texts(d, "spec", "components"),
+		Overlay: kustomize.Overlay{
+			TargetNamespace: d.Text("spec", "targetNamespace"), NamePrefix: d.Text("spec", "namePrefix"), NameSuffix: d.Text("spec", "nameSuffix"),
+			Components: t.Texts(d, "spec", "components"), Optional: d.Text("spec", "ignoreMissingComponents") == "true",
+		},
 		Substitute: d.Pairs("spec", "postBuild", "substitute"), Interval: d.Text("spec", "interval"), Timeout: d.Text("spec", "timeout"),
 	}
-	k.optional = d.Text("spec", "ignoreMissingComponents") == "true"
 	k.Keeps = d.Text("spec", "prune") == "false"
 	k.KubeConfig = kubeConfig(d)
 	for _, n := range t.List(d, "spec", "dependsOn") {
@@ -379,7 +376,7 @@ const externalArtifact = "ExternalArtifact"
 // link finds the sources of the Kustomizations from an index on.
 func (o *Objects) link(from int) {
 	for _, k := range o.Kustomizations[from:] {
-		if k.from = o.index.find(k.SourceRef, k.Object); k.from != nil && !k.copied {
+		if k.from = o.index.find(k.SourceRef, k.Object); k.from != nil && !k.Copied {
 			k.Source = k.from.source
 		}
 	}

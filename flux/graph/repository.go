@@ -103,7 +103,7 @@ func (c *Cluster) same(url string) bool {
 // the path is a directory that not every repository has.
 func (c *Cluster) here(k *Kustomization) bool {
 	switch {
-	case k.copied:
+	case k.Copied:
 		return true
 	case k.Source != nil:
 		return c.mayBe(k.Source, k.Path)

@@ -265,7 +265,10 @@ func (t *Tree) patchedRoots(w *walk, all Objects) []Cluster {
 			}
 			seen[dir] = true
 			queue = append(queue, dir)
-			for _, d := range w.patchedDocs(dir) {
+			if !t.Builds[dir].Changes() {
+				continue
+			}
+			for _, d := range w.result(dir, nil).Docs {
 				if !d.Gone {
 					found.add(t, d, nil)
 				}
@@ -277,12 +280,4 @@ func (t *Tree) patchedRoots(w *walk, all Objects) []Cluster {
 	found.Instances = slices.DeleteFunc(found.Instances, func(i *Instance) bool { return len(i.patched) == 0 })
 	found.Kustomizations = slices.DeleteFunc(found.Kustomizations, func(k *Kustomization) bool { return len(k.patched) == 0 })
 	return t.roots(found)
-}
-
-// patchedDocs is what a directory makes of documents, if it patches any.
-func (w *walk) patchedDocs(dir string) []*manifest.Doc {
-	if !w.tree.Builds[dir].Changes() {
-		return nil
-	}
-	return w.result(dir, nil).Docs
 }

@@ -276,7 +276,7 @@ func sourceOf(s *thing) *Source {
 
 // resolve finds where in the tree stands what a Kustomization reads: where its source is put together of others, it may read several places.
 func (w *walk) resolve(c *Cluster, k *Kustomization) {
-	if k.copied || manifest.Unfilled(k.Path) != "" || k.from == nil || len(k.from.placed) == 0 {
+	if k.Copied || manifest.Unfilled(k.Path) != "" || k.from == nil || len(k.from.placed) == 0 {
 		return
 	}
 	all := w.parts(c, k.SourceRef, k.from, nil)
@@ -301,7 +301,7 @@ func (w *walk) resolve(c *Cluster, k *Kustomization) {
 	if own = append(own, gone...); len(own) == 0 {
 		return
 	}
-	k.copied, k.Source, k.Path = true, sourceOf(own[0].source), own[0].Dir
+	k.Copied, k.Source, k.Path = true, sourceOf(own[0].source), own[0].Dir
 	if w.tree.Files[k.Path] {
 		k.Path = path.Dir(k.Path)
 	}
@@ -405,7 +405,7 @@ func (w *walk) depends(c *Cluster) {
 			w.submodules(c, k)
 		}
 		for _, o := range k.origins {
-			if k.copied && c.foreign(o.thing) {
+			if k.Copied && c.foreign(o.thing) {
 				c.Leaves = append(c.Leaves, kustomize.Leaf{Place: o.Place, Kind: kustomize.LeafSource, Text: wordElsewhere(o.Kind, o.Name, urlOf(o.thing))})
 			}
 		}

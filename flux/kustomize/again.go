@@ -19,7 +19,7 @@ import (
 type Content struct {
 	Docs     []*manifest.Doc // in its order
 	Build    *Build          // of a kustomization.yaml
-	Others   bool            // it has documents that are not among docs
+	Others   bool            // it has documents that are not among these
 	Leads    bool            // it has documents that clusters are found by
 	Unread   bool            // it may say what was not read
 	problems []manifest.Problem
@@ -193,7 +193,12 @@ func (t *Tree) Again(tree fs.FS, names []string) (*Tree, Changes, error) {
 		before, after := t.Contents[name], out.Contents[name]
 		changed.Leads = changed.Leads || before != nil && before.Leads || after != nil && after.Leads
 	}
-	out.share(t, changed)
+	out.older = t.results
+	for key, r := range t.results {
+		if !changed.touch(r) {
+			out.results[key] = r
+		}
+	}
 	out.gather()
 	out.Stopped()
 	return out, changed, nil
@@ -205,16 +210,6 @@ func (t *Tree) Unaltered() bool { return t.unaltered }
 
 // Whole is the files of which every byte may count for what was found so far, sorted.
 func (t *Tree) Whole() []string { return manifest.SortedKeys(t.raw) }
-
-// share takes from an older tree what no change touches.
-func (t *Tree) share(old *Tree, changed Changes) {
-	t.older = old.results
-	for key, r := range old.results {
-		if !changed.touch(r) {
-			t.results[key] = r
-		}
-	}
-}
 
 // afresh is a tree of which many files have changed: all are listed, and those that have not changed say what they said.
 func (t *Tree) afresh(tree fs.FS, changed map[string]bool) (*Tree, error) {
@@ -419,27 +414,20 @@ type Result struct {
 	copies   map[copyKey]*manifest.Doc // of documents, which stay as they are in an older tree
 }
 
-// Adds is what a Flux Kustomization says of what is made of its directory.
-type Adds struct {
-	manifest.Place                          // of the Kustomization
-	Components                              []string
-	Optional                                bool // a component that is missing is none
+// Overlay is what a Flux Kustomization lays over its directory.
+type Overlay struct {
+	Components                              []string // as written, relative to the directory
+	Optional                                bool     // a component that is missing is none: spec.ignoreMissingComponents
 	TargetNamespace, NamePrefix, NameSuffix string
 	Patches                                 []manifest.Patch
-	Parts                                   []Piece // what its source is put together of, if it is
-	Own                                     []Piece // what stands of these in its path; first what is there
-	Foreign                                 bool    // some of these is not of this repository
-	Composed                                bool    // names may mean something else than in the tree, so that nobody can build it
 }
 
 // applied is the documents of a directory as an entry point applies them. Its variables are filled in later.
 func (l *load) applied(q Request) []*manifest.Doc {
-	if q.Adds != nil {
-		l.foreign = q.Adds.Foreign
-	}
-	adds := l.adds(q.Dir, q.Adds)
-	if q.Adds != nil && len(q.Adds.Parts) > 0 {
-		return l.certain(l.customize(slices.Clone(l.composed(q.Adds)), adds, q.Dir, 0), q)
+	l.foreign = q.Foreign
+	adds := l.adds(q)
+	if len(q.Parts) > 0 {
+		return l.certain(l.customize(slices.Clone(l.composed(q)), adds, q.Dir, 0), q)
 	}
 	var docs []*manifest.Doc
 	b := l.walk.tree.Builds[q.Dir]
@@ -454,15 +442,15 @@ func (l *load) applied(q Request) []*manifest.Doc {
 }
 
 // adds is what a Flux Kustomization adds to a kustomization.yaml.
-func (l *load) adds(dir string, k *Adds) *Build {
-	out := &Build{}
+func (l *load) adds(q Request) *Build {
+	k := q.Overlay
 	if k == nil {
-		return out
+		return &Build{}
 	}
-	out.namespace, out.prefix, out.suffix = k.TargetNamespace, k.NamePrefix, k.NameSuffix
+	out := &Build{namespace: k.TargetNamespace, prefix: k.NamePrefix, suffix: k.NameSuffix}
 	for _, component := range k.Components {
-		n := reference{specComponents, component, k.Place}
-		if p := l.find(dir, n); !k.Optional || l.walk.tree.Builds[p] != nil {
+		n := reference{specComponents, component, q.Place}
+		if p := l.find(q.Dir, n); !k.Optional || l.walk.tree.Builds[p] != nil {
 			out.components = append(out.components, n)
 		} else {
 			l.look(p)
@@ -550,9 +538,14 @@ func (w *Walk) Again(problems []manifest.Problem, keys ...string) bool {
 
 // Request asks what is made of a directory.
 type Request struct {
-	Dir     string
-	Adds    *Adds   // nil: nothing is added
-	Sources []Piece // that hand on what is read; none: one that says nothing
+	Dir      string
+	Place    manifest.Place // of the Flux Kustomization
+	Overlay  *Overlay       // nil: nothing is added
+	Sources  []Piece        // that hand on what is read; none: one that says nothing
+	Parts    []Piece        // what its source is put together of, if it is
+	Own      []Piece        // what stands of these in its path; first what is there
+	Foreign  bool           // some of these is not of this repository
+	Composed bool           // names may mean something else than in the tree, so that nobody can build it
 	// Build has it built of files that are read, as YAML, where kustomize may make other objects of Flux than are read. nil: nothing is built.
 	Build func(files []string) ([]byte, error)
 }
@@ -560,15 +553,15 @@ type Request struct {
 // Key is what the answer depends on besides the tree.
 func (q Request) Key() string {
 	var b strings.Builder
-	if k := q.Adds; k == nil {
+	if k := q.Overlay; k == nil {
 		b.WriteString(q.Dir)
 	} else {
-		fmt.Fprintf(&b, "%q %q %q %q %q %q %t", q.Dir, k.Place, k.Components, k.TargetNamespace, k.NamePrefix, k.NameSuffix, k.Optional)
+		fmt.Fprintf(&b, "%q %q %q %q %q %q %t", q.Dir, q.Place, k.Components, k.TargetNamespace, k.NamePrefix, k.NameSuffix, k.Optional)
 		for _, p := range k.Patches {
 			fmt.Fprintf(&b, " %q %q %q %d", p.Place, p.Target, p.Text, p.Stage())
 		}
-		fmt.Fprintf(&b, " %t", k.Foreign)
-		for _, p := range slices.Concat(k.Own, k.Parts) {
+		fmt.Fprintf(&b, " %t", q.Foreign)
+		for _, p := range slices.Concat(q.Own, q.Parts) {
 			b.WriteString(p.keyed())
 		}
 	}

@@ -331,3 +331,97 @@ const (
 
 // String is the leaf as compilers print one.
 func (l Leaf) String() string { return manifest.Problem{Place: l.Place, Text: l.Text}.String() }
+
+// fields is what is read of a kustomization.yaml. kustomize takes each in whatever case it is written.
+var fields = []string{
+	"additionalValuesFiles", "annotationSelector", "annotations", "apiVersion", "bases", "behavior", "chartHome", "chartName", "chartRepoUrl", "chartVersion",
+	"commonAnnotations", "commonLabels", "components", "configMapGenerator", "configurations", "crds", "env", "envs", "fields", "files", "generatorOptions",
+	"generators", "group", "helmChartInflationGenerator", "helmCharts", "helmGlobals", "kind", "labelSelector", "labels", "literals", "name", "namePrefix",
+	"nameSuffix", "namespace", "openapi", "options", "pairs", "patch", "patches", "patchesJson6902", "patchesStrategicMerge", "path", "replacements", "repo",
+	"resources", "secretGenerator", "select", "target", "targets", "transformers", "validators", "values", "valuesFile", "vars", "version",
+}
+
+// folded writes the fields of a kustomization.yaml as they are known, and gives those that it has twice: which of them counts is not known.
+func folded(n *manifest.Node) []*manifest.Node {
+	var twice []*manifest.Node
+	seen := map[string]*manifest.Node{}
+	for i, child := range n.Content {
+		if n.Kind != manifest.MappingNode {
+			twice = append(twice, folded(child)...)
+			continue
+		}
+		if i%2 == 1 {
+			key := n.Content[i-1].Value
+			if free := key == "pairs" || key == "commonLabels" || key == "commonAnnotations" || key == "labels" || key == "annotations"; !free || child.Kind == manifest.SequenceNode {
+				twice = append(twice, folded(child)...)
+			}
+			continue
+		}
+		if f := slices.IndexFunc(fields, func(field string) bool { return strings.EqualFold(field, child.Value) }); f >= 0 {
+			child.Value = fields[f]
+		}
+		value := n.Content[i+1]
+		if before := seen[child.Value]; before != nil {
+			twice = append(twice, child)
+			if before.Kind == manifest.SequenceNode && value.Kind == manifest.SequenceNode { // who reads both misses nothing
+				value.Content = slices.Concat(before.Content, value.Content)
+			}
+		}
+		seen[child.Value] = value
+	}
+	return twice
+}
+
+// generated is the ConfigMaps and Secrets that a kustomization.yaml has made, as documents that its patches, namespace and prefix change.
+func (t *Tree) generated(d *manifest.Doc) []*manifest.Doc {
+	var out []*manifest.Doc
+	for _, kind := range []string{"ConfigMap", "Secret"} {
+		for _, n := range t.List(d, strings.ToLower(kind[:1])+kind[1:]+"Generator") {
+			in := &manifest.Doc{Place: d.At(n), Node: n}
+			if made := t.generator(in, kind, path.Dir(d.Place.File)); made != nil {
+				label(made, d, "generatorOptions")
+				label(made, in, "options") // it wins
+				out = append(out, made)
+			}
+		}
+	}
+	return out
+}
+
+// label gives what is made labels and annotations that options have.
+func label(d, from *manifest.Doc, options string) {
+	for _, section := range []string{"labels", "annotations"} {
+		d.Add(manifest.NewPairs(section, from.Place.Line, from.Pairs(options, section)))
+	}
+	d.Weigh()
+}
+
+// generator is what an entry of configMapGenerator or secretGenerator makes, or the configuration of a plugin that does the same; nil: nothing.
+func (t *Tree) generator(in *manifest.Doc, kind, dir string) *manifest.Doc {
+	name, namespace := cmp.Or(in.Text("name"), in.Text("metadata", "name")), cmp.Or(in.Text("namespace"), in.Text("metadata", "namespace"))
+	if name == "" {
+		return nil
+	}
+	g := &manifest.Generator{File: in.Place.File, Literal: t.Texts(in, "literals"), Behavior: in.Text("behavior")}
+	for _, f := range t.Texts(in, "files") {
+		key, file, renamed := strings.Cut(f, "=")
+		if !renamed {
+			key, file = path.Base(f), f
+		}
+		g.Loads = append(g.Loads, manifest.KeyedFile{Key: key, File: manifest.Clean(path.Join(dir, file))})
+	}
+	for _, f := range append(t.Texts(in, "envs"), in.Text("env")) {
+		if f != "" {
+			g.Envs = append(g.Envs, manifest.Clean(path.Join(dir, f)))
+		}
+	}
+	g.Files = slices.Clone(g.Envs)
+	for _, l := range g.Loads {
+		g.Files = append(g.Files, l.File)
+	}
+	out := &manifest.Doc{Place: in.Place, Node: manifest.Mapping(in.Place.Line, "apiVersion", "v1", "kind", kind), Nodes: manifest.Charged(16), Size: manifest.MaxAlias, Made: g}
+	if out.Put("name", name); namespace != "" {
+		out.Put("namespace", namespace)
+	}
+	return out
+}

@@ -63,7 +63,7 @@ func (l *load) make(docs []*manifest.Doc, q Request) ([]*manifest.Doc, error) {
 	if q.Build == nil {
 		return nil, errors.New(wordNoBuilder)
 	}
-	if q.Adds != nil && q.Adds.Composed {
+	if q.Composed {
 		return nil, errors.New(wordComposed)
 	}
 	if l.walk.built >= MaxBuilds {

@@ -59,29 +59,3 @@ func (t *Tree) readModules() []string {
 func (t *Tree) inModule(name string) bool {
 	return slices.ContainsFunc(t.Modules(), func(dir string) bool { _, ok := Inside(dir, name); return ok })
 }
-
-// Within is the files of directories, and those of some others that there are.
-func (t *Tree) Within(dirs, others []string) []string {
-	if t.sorted == nil {
-		t.sorted = manifest.SortedKeys(t.Files)
-	}
-	var out []string
-	for _, dir := range dirs {
-		t.Look(dir, true)
-		if dir == "." {
-			out = append(out, t.sorted...)
-			continue
-		}
-		at, _ := slices.BinarySearch(t.sorted, dir+"/")
-		for ; at < len(t.sorted) && strings.HasPrefix(t.sorted[at], dir+"/"); at++ {
-			out = append(out, t.sorted[at])
-		}
-	}
-	for _, file := range others {
-		file = manifest.Clean(file)
-		if t.Look(file, false); t.Files[file] {
-			out = append(out, file)
-		}
-	}
-	return out
-}

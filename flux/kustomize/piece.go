@@ -97,15 +97,15 @@ func (l *load) among(dir, name string) string {
 }
 
 // composed loads what an entry point reads whose source is put together of others.
-func (l *load) composed(adds *Adds) []*manifest.Doc {
-	l.parts = adds.Parts
-	for _, p := range adds.Parts {
+func (l *load) composed(q Request) []*manifest.Doc {
+	l.parts = q.Parts
+	for _, p := range q.Parts {
 		l.Looked[p.Dir] = true // whatever stands there counts
 		l.ignores(p.Dir)
 	}
 	var docs []*manifest.Doc
 	listed := false
-	for _, p := range adds.Own {
+	for _, p := range q.Own {
 		if dir := p.builds(l.walk.tree); dir != "" && (p.At == "." || IsBuild(p.At)) {
 			docs = append(docs, l.unit(reference{}, dir, 0)...)
 			listed = listed || !l.lacks(l.built(dir).Place.File)
@@ -114,7 +114,7 @@ func (l *load) composed(adds *Adds) []*manifest.Doc {
 	if listed {
 		return l.once(docs) // what a kustomization.yaml does not name is not read
 	}
-	for _, p := range adds.Own {
+	for _, p := range q.Own {
 		dir := p.builds(l.walk.tree)
 		switch {
 		case !l.walk.tree.Files[p.Dir]:

@@ -18,6 +18,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/meter"
@@ -139,4 +140,30 @@ func (t *Tree) Docs(file string) []*manifest.Doc {
 		return c.Docs
 	}
 	return nil
+}
+
+// Within is the files of directories, and those of some others that there are.
+func (t *Tree) Within(dirs, others []string) []string {
+	if t.sorted == nil {
+		t.sorted = manifest.SortedKeys(t.Files)
+	}
+	var out []string
+	for _, dir := range dirs {
+		t.Look(dir, true)
+		if dir == "." {
+			out = append(out, t.sorted...)
+			continue
+		}
+		at, _ := slices.BinarySearch(t.sorted, dir+"/")
+		for ; at < len(t.sorted) && strings.HasPrefix(t.sorted[at], dir+"/"); at++ {
+			out = append(out, t.sorted[at])
+		}
+	}
+	for _, file := range others {
+		file = manifest.Clean(file)
+		if t.Look(file, false); t.Files[file] {
+			out = append(out, file)
+		}
+	}
+	return out
 }

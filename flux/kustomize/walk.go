@@ -647,3 +647,35 @@ func (l *load) copied(key copyKey) *manifest.Doc {
 	}
 	return d
 }
+
+// generate adds what a generator makes to documents, or changes the one among them that it is for.
+func (l *load) generate(docs []*manifest.Doc, d *manifest.Doc) []*manifest.Doc {
+	if d.Made.Behavior != "merge" && d.Made.Behavior != "replace" || l.walk.Spent(len(docs), 0) {
+		return append(docs, d)
+	}
+	i := slices.IndexFunc(docs, func(o *manifest.Doc) bool {
+		return o.Text("kind") == d.Text("kind") && slices.Contains(o.IDs(), d.IDs()[0])
+	})
+	if i < 0 {
+		return append(docs, d)
+	}
+	nodes := docs[i].Nodes
+	if before := docs[i].Made; before != nil {
+		nodes += (len(before.Files) + len(d.Made.Files)) / 8
+	}
+	if l.walk.Spent(0, nodes) {
+		return docs
+	}
+	changed, g := docs[i].Copy(), *d.Made
+	if g.Behavior == "merge" {
+		g.Before = changed.Made
+	} else {
+		manifest.Keep(changed.Node, "apiVersion", "kind", "metadata")
+	}
+	if changed.Made != nil {
+		g.Files = slices.Concat(changed.Made.Files, g.Files)
+	}
+	changed.Made, changed.Patched = &g, append(slices.Clip(changed.Patched), d.Place)
+	docs[i] = changed
+	return docs
+}

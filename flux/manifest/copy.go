@@ -138,6 +138,7 @@ type Pairs struct {
 	Content []*Node // keys and values in turns, by keys
 }
 
+// NewPairs is values for the labels or the annotations of objects. line is where they stand.
 func NewPairs(section string, line int, values map[string]string) Pairs {
 	p := Pairs{section: section}
 	for _, key := range SortedKeys(values) {
@@ -172,18 +173,13 @@ func (d *Doc) Adding(all []Pairs) (nodes int) {
 // Rename sets namespace and name of a copy.
 func (d *Doc) Rename(namespace, prefix, suffix string) {
 	name := Scalar(At(d.Node, "metadata", "name"))
-	d.remember()
+	d.before = d.IDs()
 	if namespace != "" {
 		d.Put("namespace", namespace)
 	}
 	if prefix+suffix != "" && name != "" {
 		d.Put("name", prefix+name+suffix)
 	}
-}
-
-// remember keeps what an object was called, before that changes.
-func (d *Doc) remember() {
-	d.before = d.IDs()
 }
 
 // Put sets a text of the metadata of a copy.

@@ -48,7 +48,10 @@ const (
 )
 
 // What acts for an object in the cluster, and brings the Secrets that it names.
-const ServiceAccount, AccountName = "ServiceAccount", "serviceAccountName"
+const (
+	ServiceAccount = "ServiceAccount"
+	AccountName    = "serviceAccountName"
+)
 
 // wantedKinds is the kinds of the documents that say something here: the others are not parsed.
 var wantedKinds = map[string]bool{
@@ -387,6 +390,7 @@ func GroupOf(n *Node) string {
 	return group
 }
 
+// SortedKeys is the keys of a map, sorted.
 func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // Stated is a field with its place.
@@ -398,6 +402,7 @@ func (d *Doc) Stated(keys ...string) Statement {
 	return Statement{d.Text(keys...), place}
 }
 
+// RefOf is the object that a section names.
 func RefOf(d *Doc, n *Node) Ref {
 	of := func(key string) string { return d.Vars.Expand(Scalar(At(n, key))) }
 	return Ref{of("kind"), of("namespace"), of("name")}

@@ -23,6 +23,7 @@ const nodeBytes = 72
 // Kind is what a node is.
 type Kind uint8
 
+// Kinds of nodes.
 const (
 	ScalarNode Kind = iota
 	SequenceNode

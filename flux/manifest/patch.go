@@ -201,7 +201,7 @@ func (c Change) Apply(d *Doc, w *Work) (*Doc, error) {
 // change changes a copy as a merge or as operations say. A merge renames nothing: what it calls the object may be anything where it has a target.
 func (d *Doc) change(n *Node, w *Work) error {
 	if n.Kind != MappingNode {
-		d.remember()
+		d.before = d.IDs()
 		return cmp.Or(operate(d, n, w), d.sound())
 	}
 	switch Scalar(At(n, directive)) {
@@ -475,6 +475,7 @@ func (p Patch) Stage() Stage { return p.stage }
 // Stage is when kustomize applies a patch: what v1beta2 has as patchesStrategicMerge comes before all patches, and patchesJson6902 after them.
 type Stage int
 
+// When kustomize applies a patch.
 const (
 	AmongPatches  Stage = iota
 	BeforePatches       // all patches
@@ -496,6 +497,7 @@ func (t *Target) fields() map[string]*string {
 	}
 }
 
+// Target reads what a patch is for.
 func (d *Doc) Target(n *Node) Target {
 	t := Target{}
 	for key, field := range t.fields() {

@@ -61,6 +61,7 @@ func (r Ref) String() string {
 	return Printable(r.Kind + " " + strings.TrimPrefix(r.Namespace+"/"+r.Name, "/"))
 }
 
+// Compare orders references by kind, namespace and name.
 func (r Ref) Compare(o Ref) int {
 	return cmp.Or(cmp.Compare(r.Kind, o.Kind), cmp.Compare(r.Namespace, o.Namespace), cmp.Compare(r.Name, o.Name))
 }

@@ -51,4 +51,5 @@ func wordUnknown(field, value, name string) string {
 	return fmt.Sprintf("%s is %s: the value of %s is not known from the tree, and what it leads to is not followed", field, Printable(value), Printable(name))
 }
 
+// PatchProblem is what is said of a patch that was not read.
 func PatchProblem(problem string) string { return "the patch was not read: " + problem }

@@ -322,7 +322,7 @@ func (g *Graph) differs(by graph.Entry, o Object) string {
 		if g.spent(o.File, 0, 1) {
 			return ""
 		}
-		if k.Copied() {
+		if k.Copied {
 			continue
 		}
 		source := k.SourceRef.Kind + "/" + k.SourceRef.Namespace + "/" + k.SourceRef.Name
