@@ -249,7 +249,7 @@ func (t *Tree) patchedRoots(w *walk, all Objects) []Cluster {
 	}
 	namedBy := map[string][]string{} // directories with a kustomization.yaml, by what they name
 	for _, dir := range manifest.SortedKeys(t.Builds) {
-		for _, name := range t.Builds[dir].Names() {
+		for name := range t.Builds[dir].Names {
 			if base := name[strings.LastIndexByte(name, '/')+1:]; !kustomize.IsManifest(base) || bases[base] {
 				p := manifest.Clean(path.Join(dir, name))
 				namedBy[p] = append(namedBy[p], dir)

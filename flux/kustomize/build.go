@@ -298,13 +298,15 @@ func (t *Tree) sections(d *manifest.Doc, field string) []*manifest.Doc {
 	return out
 }
 
-// Names is the files and directories that a kustomization.yaml makes objects of.
-func (b *Build) Names() []string {
-	var out []string
-	for _, n := range slices.Concat(b.resources, b.components) {
-		out = append(out, n.text)
+// Names gives the files and directories that a kustomization.yaml makes objects of.
+func (b *Build) Names(yield func(string) bool) {
+	for _, list := range [][]reference{b.resources, b.components} {
+		for _, n := range list {
+			if !yield(n.text) {
+				return
+			}
+		}
 	}
-	return out
 }
 
 // Changes reports whether a kustomization.yaml may change objects.

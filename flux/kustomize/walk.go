@@ -9,7 +9,7 @@ import (
 	"github.com/sluicegate/sluice/meter"
 )
 
-// Walk follows what the clusters of a tree read.
+// Walk follows what entry points of a tree read.
 type Walk struct {
 	manifest.Work
 	tree    *Tree
@@ -18,7 +18,7 @@ type Walk struct {
 	results map[string]*Result
 }
 
-// NewWalk follows what entry points of a tree read.
+// NewWalk begins to follow what entry points of a tree read.
 func (t *Tree) NewWalk() *Walk {
 	return &Walk{Work: manifest.Work{Reader: &t.Reader}, tree: t, patches: map[patchKey]manifest.Change{}, results: map[string]*Result{}}
 }

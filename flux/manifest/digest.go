@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -8,7 +9,7 @@ import (
 )
 
 // Digest is a hash of texts.
-type Digest struct{ text strings.Builder }
+type Digest struct{ text bytes.Buffer }
 
 // Add adds texts, each with its end.
 func (h *Digest) Add(texts ...string) {
@@ -20,10 +21,10 @@ func (h *Digest) Add(texts ...string) {
 // Empty reports whether there are no texts.
 func (h *Digest) Empty() bool { return h.text.Len() == 0 }
 
-func (h *Digest) String() string { return hashOf(h.text.String()) }
+func (h *Digest) String() string { return hashOf(h.text.Bytes()) }
 
-func hashOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
+func hashOf(text []byte) string {
+	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 

@@ -51,7 +51,7 @@ func Makes(kind string) bool {
 // shortTexts puts hashes in place of texts that are longer than any name.
 func shortTexts(n *Node) {
 	if len(n.Value) > MaxAlias {
-		n.Value = hashOf(n.Value)
+		n.Value = hashOf([]byte(n.Value))
 	}
 	for _, child := range n.Content {
 		shortTexts(child)
