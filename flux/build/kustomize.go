@@ -171,7 +171,7 @@ func (u *undertaking) top(dir string, e Entry) (string, *types.Kustomization, er
 	}
 	k := &types.Kustomization{TypeMeta: types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind}}
 	file := u.kustomization(dir)
-	if file == "" || u.ignored(e, nil).Has(file) {
+	if file == "" || u.ignored(e, nil).Has(file, kustomize.Free) {
 		file = path.Join(dir, konfig.DefaultKustomizationFileName())
 		k.Resources = u.generated(dir, dir, u.ignored(e, u.below(dir, 0)))
 	} else if text, err := u.walk.content(file); err != nil {
@@ -222,8 +222,8 @@ func (l *lookup) generated(dir, base string, left kustomize.Ignores) []string {
 	for _, name := range l.list(dir) {
 		ext, list := path.Ext(name), l.kustomization(name)
 		switch {
-		case !l.directory(name) && left.Has(name):
-		case l.directory(name) && (list == "" || left.Has(list)):
+		case !l.directory(name) && left.Has(name, kustomize.Free):
+		case l.directory(name) && (list == "" || left.Has(list, kustomize.Free)):
 			out = append(out, l.generated(name, base, left)...)
 		case l.directory(name) || ext == ".yaml" || ext == ".yml":
 			out = append(out, "./"+strings.TrimPrefix(name, strings.TrimPrefix(base+"/", "./")))

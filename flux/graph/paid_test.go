@@ -69,6 +69,16 @@ func TestPaid(t *testing.T) {
 		delete(filled, fmt.Sprintf("k/%d.yaml", i))
 	}
 	merged := each(10, strings.Replace(fmt.Sprintf(entry, "ks-#", "p"), "spec: {", "spec: {patchesStrategicMerge: [{a: "+strings.Repeat("<", long)+"}], ", 1))
+	left := map[string]string{
+		"k/s.yaml": copied["k/s.yaml"], "k/e.yaml": strings.Replace(fmt.Sprintf(entry, "e", "f"), "spec: {", "spec: {sourceRef: {kind: GitRepository, name: flux-system}, ", 1),
+		"f/.sourceignore": strings.Repeat("*"+strings.Repeat("[^b]", 100)+"\n", 200),
+	}
+	for i := range 10 {
+		left[fmt.Sprintf("f/%d/kustomization.yaml", i)] = "resources: []\n"
+	}
+	tests := each(10, release+strings.Repeat("{kind: ConfigMap, name: v}, ", 1000)+"]}\n")
+	tests["k/kustomization.yaml"] = "resources: [0.yaml, 1.yaml]\npatches: [{target: {kind: HelmRelease}, path: p}]\n"
+	tests["k/p"] = strings.Repeat("- {op: test, path: /spec, value: a}\n", 100)
 	for name, c := range map[string]struct {
 		texts map[string]string
 		kind  meter.Kind
@@ -86,6 +96,8 @@ func TestPaid(t *testing.T) {
 		"lists of accounts":        {accounts, meter.Nodes, 10 * 1000},
 		"variables in lists":       {filled, meter.Bytes, 10 * 1000 * 250},
 		"patches that are no text": {merged, meter.Bytes, 10 * 6 * long},
+		"patterns of what is left": {left, meter.Steps, 10 * 200 * 401 * 20 >> 10},
+		"tests in patches":         {tests, meter.Steps, 2 * 100 * 2000 >> 4},
 	} {
 		m := meter.New(t.Context(), meter.Limits{meter.Time: -1})
 		g := readBy(t, m, files(c.texts))

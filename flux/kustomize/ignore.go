@@ -16,6 +16,8 @@ import (
 const (
 	maxPatterns = 1000
 	maxPattern  = 1024
+	// compared is how much of a pattern and of a path a step compares: each byte of the one with each of the other takes some nanoseconds.
+	compared = 1024
 )
 
 // SourceIgnore is the name of files that say what a source leaves out of its directory.
@@ -24,9 +26,15 @@ const SourceIgnore = ".sourceignore"
 // Ignores is what a source leaves out: by default, by .sourceignore files from the root on, then by its own spec.ignore. The last pattern that fits decides.
 // It is matched by the code that Flux's own began as.
 type Ignores struct {
-	patterns []gitignore.Pattern
+	patterns []pattern
 	cut      bool   // there are more than count
 	link     string // a file of them that is a symbolic link, which is not followed
+}
+
+// pattern is one line, of so many bytes.
+type pattern struct {
+	gitignore.Pattern
+	size int
 }
 
 // What Flux leaves out of every repository that says nothing else, as far as YAML is concerned: hidden names, and others.
@@ -52,22 +60,37 @@ func (i Ignores) Add(text, dir string) Ignores {
 		case len(line) > maxPattern || len(i.patterns) >= maxPatterns:
 			i.cut = true
 		default:
-			i.patterns = append(i.patterns, gitignore.ParsePattern(line, domain))
+			i.patterns = append(i.patterns, pattern{gitignore.ParsePattern(line, domain), len(line)})
 		}
 	}
 	return i
 }
 
-// Has reports whether a file is left out.
-func (i Ignores) Has(file string) bool {
-	return gitignore.NewMatcher(i.patterns).Match(strings.Split(file, "/"), false)
+// Has reports whether a file is left out. What its patterns cost is told in steps, as long as nothing is spent.
+func (i Ignores) Has(file string, spent func(steps int) bool) bool {
+	names, work := strings.Split(file, "/"), 0
+	for _, p := range slices.Backward(i.patterns) {
+		if work += p.size * len(file); work > compared {
+			if spent(work / compared) {
+				return false
+			}
+			work = 0
+		}
+		if fits := p.Match(names, false); fits != gitignore.NoMatch {
+			return fits == gitignore.Exclude
+		}
+	}
+	return false
 }
+
+// Free is what [Ignores.Has] costs who is bounded otherwise.
+func Free(int) bool { return false }
 
 var ignoresByDefault = NewIgnores()
 
 // LeftOut reports whether a source that says nothing leaves a YAML file out. It is asked of every file, and rarely true.
 func LeftOut(name string) bool {
-	return (strings.Contains("/"+name, "/.") || strings.Contains(otherNames, path.Base(name)+"\n")) && ignoresByDefault.Has(name)
+	return (strings.Contains("/"+name, "/.") || strings.Contains(otherNames, path.Base(name)+"\n")) && ignoresByDefault.Has(name, Free)
 }
 
 // IsYAML reports whether Flux applies a file of a directory without a kustomization.yaml, if its source hands it on.
@@ -136,7 +159,7 @@ func (t *Tree) Leaves(s *Filter, file string) (may, does bool) {
 		i.cut = i.cut || manifest.Unfilled(s.Ignore) != ""
 		sparse = len(s.Sparse) > 0 && !slices.ContainsFunc(s.Sparse, func(p string) bool { return p == "." || strings.HasPrefix(file, p) })
 	}
-	has := i.Has(file)
+	has := i.Has(file, func(steps int) bool { return t.Step(file, steps) })
 	return has || i.cut || sparse, has && !i.cut
 }
 

@@ -530,9 +530,9 @@ func (l *load) opaque(docs []*manifest.Doc, b *Build, dir string) {
 			if !n.fits(l.walk, docs[i]) {
 				continue
 			}
-			docs[i] = docs[i].Perhaps(places...)
+			docs[i] = docs[i].Perhaps(&l.walk.Work, places...)
 			if docs[i].Renamed = docs[i].Renamed || n.renames; docs[i].Plain() && n.carries() {
-				docs[i] = docs[i].Perhaps(l.carried(n, docs)...)
+				docs[i] = docs[i].Perhaps(&l.walk.Work, l.carried(n, docs)...)
 			}
 			if manifest.GroupOf(docs[i].Node) != manifest.GroupHelm || !l.titles(n, places) {
 				l.doubt(docs[i], n.place, wordOpaque(n.field))
@@ -548,17 +548,18 @@ func (o opaque) carries() bool {
 
 // carried is the files that values may come from: those of the objects that a replacement names, and where these are not known all that were read.
 func (l *load) carried(n opaque, docs []*manifest.Doc) []manifest.Place {
-	var out []manifest.Place
+	var from [][]manifest.Place
 	for _, d := range docs {
-		if n.from == nil || l.walk.Spent(1, 0) || !n.from.Named(d) {
+		if n.from == nil || l.walk.Spent(1, 0) || !n.from.Named(d) || l.walk.Spent(len(d.Patched)>>6, 0) {
 			continue
 		}
-		if out = append(append(out, d.Place), d.Patched...); d.Made != nil {
+		if from = append(from, []manifest.Place{d.Place}, d.Patched); d.Made != nil {
 			for _, file := range d.Made.Files {
-				out = append(out, manifest.Place{File: file, Line: 1})
+				from = append(from, []manifest.Place{{File: file, Line: 1}})
 			}
 		}
 	}
+	out := manifest.Once(from...)
 	if len(out) > 0 || l.walk.Spent(len(l.Edges), 0) {
 		return out
 	}

@@ -7,11 +7,27 @@ import (
 	"github.com/sluicegate/sluice/meter"
 )
 
-// Perhaps is a document that something may change.
-func (d *Doc) Perhaps(places ...Place) *Doc {
+// Perhaps is a document that something may change, unless the run has ended. What is collected of what was collected before would grow by itself: each place counts once.
+func (d *Doc) Perhaps(w *Work, places ...Place) *Doc {
+	if all := len(d.Patched) + len(places); w.Spent(1+all>>6, 1+all>>3) {
+		return d
+	}
 	with := *d
-	with.Patched, with.Vague = slices.Concat(d.Patched, places), true
+	with.Patched, with.Vague = Once(d.Patched, places), true
 	return &with
+}
+
+// Once is places, each of them once.
+func Once(lists ...[]Place) (out []Place) {
+	seen := map[Place]bool{}
+	for _, list := range lists {
+		for _, at := range list {
+			if !seen[at] {
+				seen[at], out = true, append(out, at)
+			}
+		}
+	}
+	return out
 }
 
 // Placed is a document that was built, with the places of one that was read; nil: of none.

@@ -6,6 +6,8 @@ const (
 	MaxFile = 4 << 20
 	// MaxDoc is the size of a document that is parsed. No Flux object is near it.
 	MaxDoc = 256 << 10
+	// MaxDirectives is how many lines of a document may begin with %: the library compares each directive with all before it.
+	MaxDirectives = 100
 	// MaxConfig is the size up to which a ConfigMap or Secret is read for its values; of a larger one the name is known.
 	MaxConfig = 4 << 10
 	// MaxKeys is how many keys a section may have, where objects are patched: each of a patch is looked for among those of the object.

@@ -13,9 +13,9 @@ import (
 	"errors"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -63,15 +63,6 @@ var wantedKinds = map[string]bool{
 // IsRead reports whether objects of a kind are read for what they say.
 func IsRead(kind string) bool { return wantedKinds[kind] || Makes(kind) }
 
-// values finds what may be the values of the chart of a FluxInstance.
-var values = regexp.MustCompile(`(?m)^ {0,6}instance:[ \t]*(?:#|$)`)
-
-// escaped finds a key that may be "kind" with an escape in it.
-var escaped = regexp.MustCompile(`"[kind]{0,3}\\[xuU\r\n]`)
-
-// aliasKey finds a key that is an alias.
-var aliasKey = regexp.MustCompile(`\*[^\s,{}\[\]]+\s+:`)
-
 // wants reports whether a document may say something here, however YAML has it written.
 func wants(text []byte) bool { return states(text, IsRead) }
 
@@ -82,7 +73,59 @@ func leading(text []byte) bool {
 
 func states(text []byte, is func(kind string) bool) bool {
 	builtin := func(word string) bool { return word == "builtin" }
-	return field(text, "kind", is) || escaped.Match(text) || bytes.IndexByte(text, '*') >= 0 && aliasKey.Match(text) || field(text, "apiVersion", builtin) || bytes.Contains(text, []byte("instance:")) && values.Match(text)
+	return field(text, "kind", is) || escaped(text) || aliasKey(text) || field(text, "apiVersion", builtin) || values(text)
+}
+
+// values reports whether a text may have the values of the chart of a FluxInstance.
+func values(text []byte) bool {
+	return each(text, "instance:", func(before, after []byte) bool {
+		line := before[bytes.LastIndexByte(before, '\n')+1:]
+		rest := bytes.TrimLeft(after, " \t")
+		return len(line) <= 6 && len(bytes.Trim(line, " ")) == 0 && (len(rest) == 0 || rest[0] == '#' || rest[0] == '\n')
+	})
+}
+
+// escaped reports whether a text has a key that may be "kind" with an escape in it.
+func escaped(text []byte) bool {
+	return each(text, "\\", func(before, after []byte) bool {
+		last := before[max(0, len(before)-len("\"kin")):]
+		quote := bytes.LastIndexByte(last, '"')
+		return len(after) > 0 && strings.IndexByte("xuU\r\n", after[0]) >= 0 && quote >= 0 && len(bytes.Trim(last[quote+1:], "kind")) == 0
+	})
+}
+
+// aliasKey reports whether a text has a key that is an alias.
+func aliasKey(text []byte) bool {
+	const space = " \t\r\n\f"
+	for {
+		i := bytes.IndexByte(text, '*')
+		if i < 0 {
+			return false
+		}
+		name := text[i+1:]
+		end := bytes.IndexAny(name, space+",{}[]")
+		if end < 0 {
+			return false
+		}
+		text = name[end:]
+		if rest := bytes.TrimLeft(text, space); end > 0 && len(rest) < len(text) && len(rest) > 0 && rest[0] == ':' {
+			return true
+		}
+	}
+}
+
+// each asks about each place of a word in a text, until one is right.
+func each(text []byte, word string, is func(before, after []byte) bool) bool {
+	for at := 0; ; {
+		i := bytes.Index(text[at:], []byte(word))
+		if i < 0 {
+			return false
+		}
+		before := text[:at+i]
+		if at += i + len(word); is(before, text[at:]) {
+			return true
+		}
+	}
 }
 
 // field reports whether a key stands anywhere in a text with a value that begins with a word of a kind.
@@ -158,9 +201,9 @@ func (r *Reader) Parse(name string, data []byte, all bool, keep func(*Doc)) (oth
 			continue
 		}
 		text = shorten(text)
-		if len(text) > MaxDoc {
+		if err := beyond(text); err != nil {
 			others = true
-			r.Problem(at, wordLargeDocument())
+			r.Problem(at, err.Error())
 			continue
 		}
 		if r.Step(name, len(text)>>8) {
@@ -192,7 +235,11 @@ func (r *Reader) Parse(name string, data []byte, all bool, keep func(*Doc)) (oth
 func (r *Reader) Inline(at Place, text string) []*Doc {
 	out, line := []*Doc{}, at.Line
 	for _, text := range documents([]byte(text)) {
-		node, err := ParseDocument(text)
+		err := beyond(text)
+		var node *Node
+		if err == nil {
+			node, err = ParseDocument(text)
+		}
 		switch {
 		case err != nil:
 			r.Problem(at, wordNoYAML(err))
@@ -238,6 +285,24 @@ func documents(data []byte) [][]byte {
 		at = next
 	}
 	return append(out, data[start:])
+}
+
+// beyond says why a document is not given to the library.
+func beyond(text []byte) error {
+	directives := 0
+	switch {
+	case len(text) > MaxDoc:
+		return errors.New(wordLargeDocument())
+	case bytes.Count(text, []byte("%")) <= MaxDirectives:
+	case each(text, "%", func(before, _ []byte) bool {
+		if last, _ := utf8.DecodeLastRune(before); len(before) == 0 || strings.ContainsRune("\n\r\u0085\u2028\u2029", last) {
+			directives++
+		}
+		return directives > MaxDirectives
+	}):
+		return errors.New(wordDirectives())
+	}
+	return nil
 }
 
 // ParseDocument parses one document; nil if it is no mapping. The library panics on what it calls internal errors.

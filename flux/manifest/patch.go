@@ -69,8 +69,8 @@ type Change struct {
 // ParsePatch parses a patch's text, which may hold several documents. where is its first line.
 func ParsePatch(text []byte, where Place, t Target) (Change, error) {
 	c := Change{Place: where}
-	if len(text) > MaxDoc {
-		return c, errors.New(wordLargeDocument())
+	if err := beyond(text); err != nil {
+		return c, err
 	}
 	if text = bytes.TrimSpace(text); bytes.HasPrefix(text, []byte("[")) && !json.Valid(text) {
 		return c, errors.New(wordNoJSON)
@@ -150,7 +150,7 @@ func (c Change) Apply(d *Doc, w *Work) (*Doc, error) {
 		return d, nil
 	}
 	if c.Unread != nil && c.Unread.matches(d) {
-		return d.Perhaps(c.Place), c.why
+		return d.Perhaps(w, c.Place), c.why
 	}
 	var failed error
 	for i, n := range c.Nodes {
@@ -161,7 +161,7 @@ func (c Change) Apply(d *Doc, w *Work) (*Doc, error) {
 			continue
 		}
 		if c.means[i].vague {
-			d, failed = d.Perhaps(c.Place), errors.New(wordVagueTarget)
+			d, failed = d.Perhaps(w, c.Place), errors.New(wordVagueTarget)
 			continue
 		}
 		merges, cost := n.Kind == MappingNode, d.Nodes
@@ -307,6 +307,9 @@ func merge(into, patch *Node) error {
 func operate(d *Doc, operations *Node, w *Work) error {
 	p := pointers{d.Node, MaxDoc, w}
 	for _, op := range operations.Content {
+		if w.Spent(1, 0) {
+			return errors.New(wordLargeDocument())
+		}
 		err := p.operate(op)
 		if err != nil && !d.pruned(op) {
 			return err
@@ -361,8 +364,11 @@ func (p *pointers) operate(op *Node) error {
 		return err
 	}
 	if verb == "test" {
-		if found := descend(into, key); found != nil && equal(found, value) {
-			return nil
+		if found := descend(into, key); found != nil {
+			nodes, size := weight(found)
+			if !p.work.Spent(nodes>>4+size>>10, 0) && equal(found, value) {
+				return nil
+			}
 		}
 		return errors.New(wordTest)
 	}

@@ -246,7 +246,7 @@ func isPlain(text []byte) bool {
 		if !bytes.Contains(line, []byte("kind")) {
 			continue // a large document has few lines that the expressions have to be asked about
 		}
-		if other.Match(line) {
+		if len(line) > MaxDoc || other.Match(line) { // one of that length takes them half a second
 			return false
 		}
 		plain = plain || plainKind.Match(line)

@@ -24,6 +24,10 @@ func wordLargeDocument() string {
 	return fmt.Sprintf("a document has more than %d KiB: it was not read", MaxDoc>>10)
 }
 
+func wordDirectives() string {
+	return fmt.Sprintf("a document has more than %d directives: it was not read", MaxDirectives)
+}
+
 func wordWide() string {
 	return fmt.Sprintf("a section has more than %d keys: it was not read", MaxKeys)
 }
