@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -39,7 +40,7 @@ func (k *look) newTerms() (debts []plan.Debt) {
 			continue // what is known of it is older than this look
 		}
 		have, owed := k.loop.ledger.At(outbox.PlaceOf(k.repo, d.SHA, d.Context))
-		if owed && !d.Sooner(have) && (k.void(scope{sha: d.SHA, context: d.Context}) || k.end != nil) {
+		if owed && !d.Sooner(have) && (k.void(event.Scope{SHA: d.SHA, Context: d.Context}) || k.end != nil) {
 			continue
 		}
 		if owed && have.Number != d.Number && d.Number != 0 {

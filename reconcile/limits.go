@@ -35,8 +35,6 @@ const (
 	reportEach  = 3 * time.Second
 	reportBurst = 10 * reportEach
 	reportRest  = 30 * time.Second
-	// namesMost is how many names of events are kept for one repository. With more of them all of it is void.
-	namesMost = 2000
 	// idleWait is the first pause before a look that the plan itself wants at once though the last one had nothing to write.
 	// It doubles to idleWaitMost: a plan that never rests must not spend the budget.
 	idleWait     = time.Second

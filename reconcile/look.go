@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluicegate/sluice/bound"
 	"github.com/sluicegate/sluice/budget"
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/outbox"
@@ -26,7 +27,7 @@ type reading struct {
 	log   *slog.Logger
 
 	seen    uint64 // the entry's events when the observation began; later ones void what they name
-	sight   sight
+	sight   event.Sight
 	last    instant // when it began, on both clocks: pins run from there
 	terms   plan.Terms
 	shown   plan.Plan                 // that was decided first, and on which bases: what statuses are about
@@ -65,7 +66,7 @@ type look struct {
 func (l *Loop) newLook(e *entry, now instant) *look {
 	l.count++
 	k := &look{number: l.count, line: e.line, began: now.Tick, event: e.event, rules: e.resync <= now.Tick, part: e.part}
-	k.reading = reading{loop: l, entry: e, repo: e.repo, log: l.log.With("repository", e.repo.String(), "look", l.count), seen: e.events.count}
+	k.reading = reading{loop: l, entry: e, repo: e.repo, log: l.log.With("repository", e.repo.String(), "look", l.count), seen: e.events.Count}
 	e.part = nil
 	return k
 }
@@ -191,7 +192,7 @@ func (k *reading) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64
 		return plan.Snapshot{}, 0, fmt.Errorf("observe: %w", err)
 	}
 	memory.AddTo(&s)
-	k.sight = sightOf(s)
+	k.sight = event.SightOf(s)
 	k.compare(bound.Read{Snapshot: s, Pulls: ask.Pulls, Known: known})
 	s.Debts, s.Others = own, others
 	s.Sharers, s.Lacking = k.loop.ledger.Share(k.repo, k.last)
@@ -284,11 +285,11 @@ func (k *look) observed(s plan.Snapshot) {
 		k.log.Warn(wordOfSkew(s.Skew))
 	}
 	l.health.skew = s.Skew
-	k.entry.open, k.entry.unobserved = openOf(s), false
-	if k.entry.events.shown(k.seen, k.entry.open) {
+	k.entry.open, k.entry.unobserved = event.OpenOf(s), false
+	if k.entry.events.Shown(k.seen, k.entry.open) {
 		k.entry.burstEnd, k.entry.eventAt, k.entry.prompt = never, never, never
 	}
-	k.entry.events.forget(k.seen)
+	k.entry.events.Forget(k.seen)
 	k.entry.bases = slices.Collect(maps.Keys(s.Bases))
 	k.entry.costs(max(1, l.forge.LookCost(k.repo), len(s.Bases))) // pull requests are paid from one hour, a base's rules from another
 	k.payRest()

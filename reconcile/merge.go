@@ -150,6 +150,13 @@ func (u *unit) setAfter(ctx context.Context, m plan.Merge) error {
 	return u.set(ctx, m.SHA, plan.Status{Context: m.Context, State: plan.Success, Description: m.Description}, budget.Debt)
 }
 
+// targeted reports whether somebody may have come to want to merge into a branch since the observation began.
+func (u *unit) targeted(b plan.Branch) bool {
+	u.loop.mu.Lock()
+	defer u.loop.mu.Unlock()
+	return u.entry.events.Targeted(u.seen, b)
+}
+
 // deleteBranch deletes the head's branch if it still stands at the head that was merged.
 func (u *unit) deleteBranch(ctx context.Context, m plan.Merge) error {
 	bounded, cancel := inHand(ctx)

@@ -27,11 +27,6 @@ type moving struct {
 	over  bool                      // nothing more is asked for: an answer was lost, or so many such requests were made
 }
 
-// piece is moves that go in one request. It is void as soon as one of them is.
-type piece struct{ plan.MoveBranches }
-
-func pieceOf(moves ...plan.Move) piece { return piece{plan.MoveBranches{Moves: moves}} }
-
 // move moves windowed branches. Once the success of one is set, that ends with the move or with pending, whatever happens in
 // between.
 func (u *unit) move(ctx context.Context, a plan.MoveBranches) error {
@@ -208,7 +203,7 @@ func refuses(err error) bool {
 
 // ask asks GitHub for moves.
 func (v *moving) ask(ctx context.Context, moves []plan.Move, write func(context.Context) error) error {
-	p := pieceOf(moves...)
+	p := plan.MoveBranches{Moves: moves}
 	if err := v.permit(ctx, p); err != nil {
 		return err
 	}

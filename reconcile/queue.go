@@ -9,6 +9,7 @@ import (
 	"github.com/sluicegate/sluice/bound"
 	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/clock"
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -113,14 +114,14 @@ type carried struct {
 
 // known is what events and observations have said.
 type known struct {
-	events     events           // that void what they name
-	bounds     bound.Book       // what they say that a read must show
-	open       map[int]proposal // pull requests that the last observation showed
-	unobserved bool             // a look is under way that has not observed yet
-	bases      []plan.Branch    // at the last look; nil: there was none
-	attention  attention        // touched by its look alone, as the next
-	answered   uint64           // of seen, those before the last observation
-	swept      bool             // a look since the start read what people left behind before it
+	events     event.Log              // that void what they name
+	bounds     bound.Book             // what they say that a read must show
+	open       map[int]event.Proposal // pull requests that the last observation showed
+	unobserved bool                   // a look is under way that has not observed yet
+	bases      []plan.Branch          // at the last look; nil: there was none
+	attention  attention              // touched by its look alone, as the next
+	answered   uint64                 // of seen, those before the last observation
+	swept      bool                   // a look since the start read what people left behind before it
 }
 
 // shown is what people are shown of the last look.
@@ -280,10 +281,10 @@ func (q *queue) drift(now instant) time.Duration {
 // note takes in an event. One that breaks a silence is looked at as soon as those that come with it are here; else the burst that it
 // belongs to settles first.
 func (q *queue) note(e *entry, named plan.Mention, now tick) {
-	if named.Arrival && !e.unobserved && e.open[named.Pull] == (proposal{named.SHA, named.Target}) {
+	if named.Arrival && !e.unobserved && e.open[named.Pull] == (event.Proposal{Head: named.SHA, Base: named.Target}) {
 		return // it was seen already
 	}
-	e.events.add(named)
+	e.events.Add(named)
 	if !e.forerun(named) {
 		if e.state != looking && now-max(e.ended, e.latest) >= burstQuiet {
 			e.prompt = min(e.prompt, now+burstFirst)

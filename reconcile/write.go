@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/clock"
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
@@ -151,6 +152,9 @@ func (u *unit) run(ctx context.Context) {
 
 // do does the write.
 func (u *unit) do(ctx context.Context) error {
+	if moves, ok := u.write.Action.(plan.MoveBranches); ok && ctx.Err() == nil { // each is weighed by itself, on what is read again if need be
+		return u.move(ctx, moves)
+	}
 	if err := u.permit(ctx, u.write.Action); err != nil {
 		return u.leave(ctx, err)
 	}
@@ -161,8 +165,6 @@ func (u *unit) do(ctx context.Context) error {
 		return u.merge(ctx, a)
 	case plan.Update:
 		return u.update(ctx, a)
-	case plan.MoveBranches:
-		return u.move(ctx, a)
 	}
 	return fmt.Errorf("no way to do %s", u.write.Action.Verb())
 }
@@ -245,13 +247,10 @@ func (u *unit) permit(ctx context.Context, a plan.Action) error {
 	if ctx.Err() != nil {
 		return errStopped
 	}
-	if _, ok := a.(plan.MoveBranches); ok { // each of its moves is weighed by itself, on what is read again if need be
-		return nil
-	}
 	if !u.lasts(a.Pinned(), 0) {
 		return errLate
 	}
-	if !holds(a) && u.void(scopeOf(a)) {
+	if !holds(a) && u.void(event.ScopeOf(a)) {
 		return errVoid
 	}
 	return nil
@@ -264,6 +263,13 @@ func (u *unit) lasts(p plan.Pin, d time.Duration) bool {
 	}
 	now := u.loop.now()
 	return now.Wall.Add(d).Before(p.Before) && now.Tick+d-u.last.Tick < p.Before.Sub(u.last.Wall)
+}
+
+// void reports whether somebody changed what a write rests on since the observation began, as far as we were told.
+func (k *reading) void(of event.Scope) bool {
+	k.loop.mu.Lock()
+	defer k.loop.mu.Unlock()
+	return k.entry.events.Void(k.seen, k.sight, of)
 }
 
 // leave records a write that must not go on.
