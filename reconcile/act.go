@@ -92,7 +92,7 @@ func reasonOf(err error) string {
 func (u *unit) set(ctx context.Context, sha plan.SHA, s plan.Status, class budget.Class) error {
 	ctx, cancel := inHand(budget.WithClass(ctx, class))
 	defer cancel()
-	s.Description, s.Target = shorten(s.Description), u.loop.link(u.repo, u.target(sha, s.Context))
+	s.Target = u.loop.link(u.repo, u.target(sha, s.Context))
 	return u.loop.forge.SetStatus(ctx, u.repo, sha, s)
 }
 

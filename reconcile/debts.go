@@ -69,7 +69,7 @@ func (k *look) calledIn() (debts []plan.Debt) {
 		}
 		if owed && !d.Due(now) {
 			d = d.CalledIn(now)
-			d.State, d.Description = set.State, shorten(set.Description)
+			d.State, d.Description = set.State, set.Description
 			debts = append(debts, d)
 		}
 	}

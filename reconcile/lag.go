@@ -36,7 +36,7 @@ func (g *lag) add(now time.Time, err error) {
 	if g.since.IsZero() {
 		g.since = now
 	}
-	g.why, g.kind = shorten(wordOfFailure(err)), wordOfKind(err)
+	g.why, g.kind = wordOfFailure(err), wordOfKind(err)
 }
 
 // lagging notes on a repository that a look failed.

@@ -161,9 +161,6 @@ const (
 	ignoredMost = 100
 )
 
-// descriptionMost is GitHub's bound on a status's description, in characters.
-const descriptionMost = 140
-
 // payTires is how often a payment fails before it may be given up for its age: the service may have been down for long.
 var payTires = map[outbox.Blame]int{outbox.Debtor: 10, outbox.GitHub: 1000}
 

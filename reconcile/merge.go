@@ -193,7 +193,7 @@ func (u *unit) takeBack(ctx context.Context, d plan.Debt, why string) {
 	if _, paid := u.loop.ledger.WroteSince(outbox.PlaceOf(u.repo, d.SHA, d.Context), u.last.Tick); paid {
 		return
 	}
-	d.Description = shorten(why)
+	d.Description = why
 	if o := u.loop.ledger.CallIn(u.repo, d, u.loop.now()); o != nil {
 		u.loop.pay(ctx, o)
 	}

@@ -147,7 +147,7 @@ func (ln *line) limitedBy(k reading, limit *client.Error, now instant) {
 		ln.limits++
 	}
 	pause := limitPause(now.Wall, limit.Until, ln.limits)
-	ln.why = shorten(wordOfFailure(limit))
+	ln.why = wordOfFailure(limit)
 	ln.limited = max(ln.limited, now.Tick+pause)
 	k.log.Warn("GitHub limits the installation", "installation", k.repo.Installation, "error", limit, "again_in", pause)
 }

@@ -58,7 +58,7 @@ func (v *moving) setGreen(ctx context.Context, m plan.Move) error {
 func debtOf(m plan.Move) plan.Debt {
 	return plan.Debt{
 		SHA: m.New, Context: plan.PromoteContextFor(m.Branch), For: plan.ForMove, Subject: plan.Subject{Base: m.Branch},
-		State: plan.Pending, Description: shorten(because(m.Withdrawn, wordUnmoved)),
+		State: plan.Pending, Description: because(m.Withdrawn, wordUnmoved),
 	}
 }
 

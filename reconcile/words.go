@@ -64,9 +64,9 @@ func wordsOfHealth(h health) []string {
 // wordOfFailure is why a look failed, for people.
 func wordOfFailure(err error) string {
 	if limit := limitOf(err); limit != nil && !limit.Until.IsZero() {
-		return "rate limited until " + wordOfInstant(limit.Until) + ": " + limit.Reason
+		return because("rate limited until "+wordOfInstant(limit.Until), limit.Reason)
 	}
-	return reasonOf(err)
+	return because("", reasonOf(err))
 }
 
 func wordOfInstant(t time.Time) string { return t.UTC().Format("Mon 2 Jan 2006 15:04:05 UTC") }
@@ -142,21 +142,10 @@ func wordOfMany(n int, what string) string { return fmt.Sprintf("%d branches: %s
 
 // because appends a reason to the beginning of a description.
 func because(beginning, why string) string {
-	beginning = strings.TrimRight(beginning, ": ")
-	if beginning == "" {
-		return why
+	if beginning = strings.TrimRight(beginning, ": "); beginning != "" {
+		why = beginning + ": " + why
 	}
-	return beginning + ": " + why
-}
-
-// shorten makes a text fit GitHub's bound on descriptions, and one line of it.
-func shorten(text string) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
-	runes := []rune(text)
-	if len(runes) <= descriptionMost {
-		return text
-	}
-	return strings.TrimRight(string(runes[:descriptionMost-1]), " ") + "…"
+	return plan.Fit(plan.Clean(why))
 }
 
 // warnings are what operators should know of a repository's bases.

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -46,17 +45,5 @@ no`
 	notes := plan.Plan{Notes: []plan.Note{{About: "main", Says: "not enforced"}}}
 	if w := warnings(notes); len(w) != 1 || w[0] != "main: not enforced" {
 		t.Errorf("warnings: %q", w)
-	}
-}
-
-func TestADescriptionFitsGitHub(t *testing.T) {
-	for _, text := range []string{"", "short", strings.Repeat("ä", 140), strings.Repeat("ä", 141), strings.Repeat("a b\n", 99), "bad \xff\xfe bytes\r\n\tand lines"} {
-		got := shorten(text)
-		if n := utf8.RuneCountInString(got); n > 140 || !utf8.ValidString(got) || strings.ContainsAny(got, "\n\r\t") {
-			t.Errorf("brief(%q) = %q, %d characters", text, got, n)
-		}
-		if len([]rune(text)) <= 140 && utf8.ValidString(text) && !strings.Contains(text, "\n") && got != text {
-			t.Errorf("brief(%q) = %q", text, got)
-		}
 	}
 }
