@@ -44,7 +44,7 @@ func (l *Loop) discoverAll(ctx context.Context) {
 
 // listPause is how long to wait after a list that failed for the n-th time in a row.
 func (l *Loop) listPause(err error, n int) time.Duration {
-	if limit := limitOf(err); limit != nil {
+	if limit := client.LimitOf(err); limit != nil {
 		return limitPause(l.now().Wall, limit.Until, n)
 	}
 	return backoff(n)
@@ -161,17 +161,17 @@ func listInterval(least time.Duration, n int) time.Duration {
 
 // listed notes how the list of repositories went, and what is wrong for everybody. It is logged when that is another thing than the last time.
 func (l *Loop) listed(ctx context.Context, err error) {
-	level, says, key := slog.LevelError, cmp.Or(setupOf(err), wordUnlisted), string(client.KindOf(err))
+	level, says, key := slog.LevelError, cmp.Or(client.SetupOf(err), wordUnlisted), string(client.KindOf(err))
 	var some *client.PartialListError
 	if errors.As(err, &some) {
 		says, key = wordSomeUnlisted, fmt.Sprint(some.Installations)
 	}
-	if limit := limitOf(err); limit != nil && limit.Foreseen {
+	if limit := client.LimitOf(err); limit != nil && limit.Foreseen {
 		level = slog.LevelInfo // it is our own doing, and passes
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.health.setup = setupOf(err)
+	l.health.setup = client.SetupOf(err)
 	if l.health.setup != "" && client.KindOf(err) == client.Unauthorized {
 		l.health.skew = cmp.Or(l.forge.KeySkew(), l.health.skew) // a key carries times
 	}

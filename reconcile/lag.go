@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
-	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -142,22 +141,4 @@ func sorted(all map[int64]*group) []*group {
 		return cmp.Or(a.worst.since.Compare(b.worst.since), cmp.Compare(a.installation, b.installation))
 	})
 	return out
-}
-
-// setupOf is what an error says to be wrong for everybody; "": nothing.
-func setupOf(err error) string {
-	var e *client.Error
-	if errors.As(err, &e) {
-		return e.Setup
-	}
-	return ""
-}
-
-// limitOf gives GitHub's limit in an error; nil if it is none.
-func limitOf(err error) *client.Error {
-	var e *client.Error
-	if errors.As(err, &e) && e.Kind == client.Limited {
-		return e
-	}
-	return nil
 }

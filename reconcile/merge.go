@@ -47,7 +47,7 @@ func (u *unit) merge(ctx context.Context, m plan.Merge) error {
 		if client.KindOf(err) != client.Transient || try == len(mergePauses) {
 			break
 		}
-		u.log.Info("retrying the merge", "pull", m.Pull, "in", mergePauses[try], "reason", reasonOf(err))
+		u.log.Info("retrying the merge", "pull", m.Pull, "in", mergePauses[try], "reason", client.ReasonOf(err))
 		if err = u.pause(ctx, mergePauses[try], m.Pin); err == nil {
 			err = u.permit(ctx, m)
 		}
@@ -79,11 +79,11 @@ func (u *unit) giveGreen(ctx context.Context, m plan.Merge, success *post) error
 // neverGreen follows a success that GitHub did not acknowledge. It may stand all the same, whatever came of another try: then it is put
 // back.
 func (u *unit) neverGreen(ctx context.Context, m plan.Merge, success *post, err error) error {
-	if limitOf(err) != nil && !success.stands {
+	if client.LimitOf(err) != nil && !success.stands {
 		return err // it is begun anew
 	}
 	if success.stands {
-		u.putBack(ctx, m, reasonOf(err))
+		u.putBack(ctx, m, client.ReasonOf(err))
 	}
 	act := u.actOf(m)
 	if client.KindOf(err) == client.Refused { // a commit takes a thousand statuses, and not one more
@@ -175,7 +175,7 @@ func (u *unit) unmerged(ctx context.Context, m plan.Merge, err error, green bool
 		act.Refusal = u.refusal(plan.Refusal{Pull: m.Pull, Head: m.SHA, Tip: m.Tip}, err)
 	}
 	if green {
-		u.putBack(ctx, m, reasonOf(err))
+		u.putBack(ctx, m, client.ReasonOf(err))
 	}
 	return u.finish(ctx, act, err)
 }

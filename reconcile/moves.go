@@ -39,7 +39,7 @@ func (u *unit) move(ctx context.Context, a plan.MoveBranches) error {
 	}()
 	err := v.inTime(ctx, a)
 	if err != nil {
-		v.withdrawAll(ctx, reasonOf(err))
+		v.withdrawAll(ctx, client.ReasonOf(err))
 	} else {
 		v.withdrawAll(ctx, wordLeft)
 	}
@@ -149,7 +149,7 @@ func (v *moving) moveTen(ctx context.Context, moves []plan.Move) (allRefused boo
 		case each[i] == nil:
 			done = append(done, m)
 		case refuses(each[i]):
-			refused = append(refused, v.stuck(m, reasonOf(each[i])))
+			refused = append(refused, v.stuck(m, client.ReasonOf(each[i])))
 		default:
 			unknown, lost = append(unknown, m), each[i]
 		}
@@ -239,9 +239,9 @@ func (v *moving) unmoved(ctx context.Context, moves []plan.Move, err error) erro
 	if errors.Is(err, errVoid) {
 		return err
 	}
-	v.withdraw(ctx, moves, reasonOf(err))
+	v.withdraw(ctx, moves, client.ReasonOf(err))
 	act := v.actOn(moves[0])
-	act.Outcome, act.Reason = outcomeOf(err), reasonOf(err)
+	act.Outcome, act.Reason = outcomeOf(err), client.ReasonOf(err)
 	if refuses(err) { // it was asked for alone
 		act = v.stuck(moves[0], act.Reason)
 	}

@@ -143,7 +143,7 @@ func (l *Loop) unpaid(ctx context.Context, repo plan.Repo, o *outbox.Row, now in
 	}
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
-	_ = l.stored(l.store.Unpaid(ctx, d.Number, tries+1, reasonOf(err))) // shown by Ready; the ledger knows it
+	_ = l.stored(l.store.Unpaid(ctx, d.Number, tries+1, client.ReasonOf(err))) // shown by Ready; the ledger knows it
 	l.log.Error("GitHub refuses to withdraw a green status", debtArgs(repo, d, "error", err)...)
 }
 
@@ -152,7 +152,7 @@ func (l *Loop) giveUp(ctx context.Context, repo plan.Repo, o *outbox.Row, now in
 	l.ledger.End(outbox.PlaceOf(o.Repo, o.SHA, o.Context), o.Number)
 	d := o.Debt
 	l.ledger.Rested(o, 0, outbox.Nobody)
-	l.keepPayment(ctx, repo, d, store.Refused, wordGaveUp+reasonOf(err), store.Tally{}, now)
+	l.keepPayment(ctx, repo, d, store.Refused, wordGaveUp+client.ReasonOf(err), store.Tally{}, now)
 	l.log.Error("gave up withdrawing a green status", debtArgs(repo, d, "error", err)...)
 }
 
@@ -174,7 +174,7 @@ func debtArgs(repo plan.Repo, d plan.Debt, more ...any) []any {
 
 // payPause is how long an installation's payments rest after a failure that is nobody's in particular.
 func payPause(fails int, now instant, err error) time.Duration {
-	if limit := limitOf(err); limit != nil && limit.Until.After(now.Wall) {
+	if limit := client.LimitOf(err); limit != nil && limit.Until.After(now.Wall) {
 		return min(limit.Until.Sub(now.Wall), limitedMost)
 	}
 	if fails >= payTires[outbox.GitHub] {

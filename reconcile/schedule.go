@@ -26,7 +26,7 @@ func (k *look) schedule(err error, now instant) {
 	}
 	k.lagging(err, now)
 	k.payRest()
-	if limit := limitOf(err); k.at.IsZero() && (limit == nil || !limit.Foreseen) { // nothing was seen of what the event brought
+	if limit := client.LimitOf(err); k.at.IsZero() && (limit == nil || !limit.Foreseen) { // nothing was seen of what the event brought
 		e.eventAt = min(e.eventAt, e.event)
 	}
 	if k.at.IsZero() {
@@ -132,7 +132,7 @@ func (k *look) scheduleSoon(now instant) {
 
 // schedulePastLimit lets the whole installation rest, and no other.
 func (k *look) schedulePastLimit(err error, now instant) {
-	limit := limitOf(err)
+	limit := client.LimitOf(err)
 	if limit.Foreseen {
 		k.scheduleForeseen(limit, now)
 		return

@@ -63,10 +63,10 @@ func wordsOfHealth(h health) []string {
 
 // wordOfFailure is why a look failed, for people.
 func wordOfFailure(err error) string {
-	if limit := limitOf(err); limit != nil && !limit.Until.IsZero() {
+	if limit := client.LimitOf(err); limit != nil && !limit.Until.IsZero() {
 		return because("rate limited until "+wordOfInstant(limit.Until), limit.Reason)
 	}
-	return because("", reasonOf(err))
+	return because("", client.ReasonOf(err))
 }
 
 func wordOfInstant(t time.Time) string { return t.UTC().Format("Mon 2 Jan 2006 15:04:05 UTC") }
@@ -99,10 +99,10 @@ func wordOfInstallation(id int64, what string) string {
 
 // wordOfKind is why a look failed, in words of our own.
 func wordOfKind(err error) string {
-	limit := limitOf(err)
+	limit := client.LimitOf(err)
 	switch kind := client.KindOf(err); {
-	case setupOf(err) != "":
-		return setupOf(err)
+	case client.SetupOf(err) != "":
+		return client.SetupOf(err)
 	case limit != nil && !limit.Until.IsZero():
 		return "rate limited until " + wordOfInstant(limit.Until)
 	case kind == client.Limited:

@@ -183,7 +183,7 @@ func (u *unit) do(ctx context.Context) error {
 //	any other     what is about its pull requests is left  after 1 s to 5 min
 func (u *unit) follow(err error, now instant) {
 	l, e := u.loop, u.entry
-	limit := limitOf(err)
+	limit := client.LimitOf(err)
 	switch {
 	case err == nil:
 	case errors.Is(err, errStopped):
