@@ -37,13 +37,13 @@ func (u *unit) record(ctx context.Context, acts ...store.Act) error {
 		u.log.Info("action finished", append(args, "took", act.Took.Round(time.Millisecond))...)
 		u.released(act)
 	}
-	if u.end != nil || holds(u.write.Action) && u.loop.degraded() {
+	if u.end != nil || holds(u.write.Action) && u.loop.health.Degraded() {
 		return nil // the store failed: what holds is written all the same, and not recorded
 	}
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
 	acts[0].Acquit, acts[0].Tallies = slices.Clone(u.acquit), u.tallies()
-	if err := u.loop.stored(u.loop.store.Record(ctx, acts...)); err != nil {
+	if err := u.loop.health.Stored(u.loop.store.Record(ctx, acts...)); err != nil {
 		u.end = fmt.Errorf("%w: %w", errStore, err)
 		return u.end
 	}

@@ -83,7 +83,7 @@ func (k *look) acquit(ctx context.Context, numbers []int64) {
 	}
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
-	_ = k.loop.stored(k.loop.store.Acquit(ctx, numbers...)) // shown by Ready
+	_ = k.loop.health.Stored(k.loop.store.Acquit(ctx, numbers...)) // shown by Ready
 }
 
 // aboutFirst is the first pull request that an action speaks for; 0: it speaks for none.

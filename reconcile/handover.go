@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sluicegate/sluice/clock"
+	"github.com/sluicegate/sluice/health"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -149,7 +150,7 @@ func (k *look) settled() {
 	e := k.entry
 	e.desired = nil // its snapshot and plan are large
 	if e.outcome.failed == nil {
-		e.tries, e.lag = 0, lag{}
+		e.tries, e.lag = 0, health.Lag{}
 		k.recovered()
 	}
 }

@@ -129,8 +129,6 @@ const (
 	// soonMost is how soon a plan wants another look when what is due goes on, and soonTries how often that may come to nothing.
 	soonMost  = time.Minute
 	soonTries = 5
-	// lowShare is the part of an hour's budget below which it is said that it runs low: a quarter.
-	lowShare = 4
 	// resyncShare is the part of the hourly budget that resyncs may take: a fifth.
 	resyncShare = 5
 	// resyncPatience is how long a resync waits for events, which go before it; after that it counts as one.

@@ -14,6 +14,7 @@ import (
 	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/health"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -77,7 +78,7 @@ var (
 	errLate    = errors.New(wordLate)
 	errCrowded = errors.New(wordCrowded)
 	errStopped = errors.New(wordStopped)
-	errGone    = errors.New(wordGone)
+	errGone    = errors.New(health.Gone)
 )
 
 // run does the look and gives its worker back.
@@ -222,7 +223,7 @@ func (k *reading) recall(ctx context.Context) store.Memory {
 	ctx, cancel := context.WithTimeout(ctx, recordMost)
 	defer cancel()
 	memory, err := k.loop.store.Recall(ctx, k.repo, k.loop.now().Wall)
-	if k.loop.recalled(err) != nil {
+	if k.loop.health.Recalled(err) != nil {
 		k.end = fmt.Errorf("%w: %w", errStore, err)
 		return store.Memory{}
 	}
@@ -252,7 +253,7 @@ func (k *reading) recallHeads(ctx context.Context, s plan.Snapshot) map[plan.SHA
 	ctx, cancel := context.WithTimeout(ctx, recordMost)
 	defer cancel()
 	seen, err := k.loop.store.SeeHeads(ctx, k.repo, heads(s), k.last.Wall)
-	if k.loop.unkept(err) != nil {
+	if k.loop.health.Unkept(err) != nil {
 		k.end = fmt.Errorf("%w: %w", errStore, err)
 		return nil
 	}
@@ -271,7 +272,7 @@ func (k *reading) seeBranches(ctx context.Context, s plan.Snapshot) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, recordMost)
 	defer cancel()
-	if err := k.loop.unkept(k.loop.store.SeeBranches(ctx, k.repo, values, k.last.Wall)); err != nil {
+	if err := k.loop.health.Unkept(k.loop.store.SeeBranches(ctx, k.repo, values, k.last.Wall)); err != nil {
 		k.end = fmt.Errorf("%w: %w", errStore, err)
 	}
 }
@@ -281,10 +282,7 @@ func (k *look) observed(s plan.Snapshot) {
 	l := k.loop
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if s.Skew.Abs() > plan.MaxSkew && l.health.skew.Abs() <= plan.MaxSkew {
-		k.log.Warn(wordOfSkew(s.Skew))
-	}
-	l.health.skew = s.Skew
+	l.health.Skewed(s.Skew, k.log)
 	k.entry.open, k.entry.unobserved = event.OpenOf(s), false
 	if k.entry.events.Shown(k.seen, k.entry.open) {
 		k.entry.burstEnd, k.entry.eventAt, k.entry.prompt = never, never, never
@@ -323,7 +321,7 @@ func (k *look) keep(ctx context.Context, due time.Time) error {
 	defer cancel()
 	l := k.loop
 	kept := store.Look{Cost: k.cost, At: k.at, Plan: k.plan, Due: due, Notes: k.notes, Roster: k.roster, Recorded: k.recorded, Warnings: warnings(k.plan)}
-	if err := l.stored(l.store.Looked(ctx, k.repo, kept)); err != nil {
+	if err := l.health.Stored(l.store.Looked(ctx, k.repo, kept)); err != nil {
 		return fmt.Errorf("%w: %w", errStore, err)
 	}
 	return nil

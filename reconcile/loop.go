@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/health"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -93,6 +94,7 @@ type Loop struct {
 	owing    chan struct{} // wakes the payer: the ledger changed
 	looks    sync.WaitGroup
 	ledger   *outbox.Ledger
+	health   *health.Service
 	writes   chan struct{} // wakes the writer: the table changed
 	table    *outbox.Table
 	missed   atomic.Bool // events may be lost that nothing was done for yet
@@ -105,7 +107,6 @@ type Loop struct {
 	count   int64                 // looks that began: each has its number in the log
 	holding map[*entry]bool       // of which nothing is written, so that they can be looked at
 	ignored map[plan.RepoKey]bool // repositories of which it was said that their deliveries are ignored
-	health  health
 }
 
 // New makes a Loop. Nothing happens before Run.
@@ -131,7 +132,7 @@ func New(o Options) *Loop {
 	l := &Loop{
 		forge: o.Forge, store: o.Store, decide: o.Decide, resync: o.Resync, log: o.Log, meter: o.Meter, link: o.Link, clock: o.Now,
 		began: time.Now(), seed: maphash.MakeSeed(), kick: make(chan struct{}, 1), discover: make(chan struct{}, 1),
-		owing: make(chan struct{}, 1), ledger: outbox.NewLedger(),
+		owing: make(chan struct{}, 1), ledger: outbox.NewLedger(), health: health.New(o.Log),
 		writes: make(chan struct{}, 1), table: outbox.NewTable(),
 		ignored: map[plan.RepoKey]bool{},
 	}

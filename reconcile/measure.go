@@ -45,7 +45,7 @@ func (l *Loop) Census() Census {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	c := Census{Verdicts: map[plan.Kind]int{}, Known: len(l.queue.repos), Skew: l.health.skew}
+	c := Census{Verdicts: map[plan.Kind]int{}, Known: len(l.queue.repos), Skew: l.health.Skew()}
 	for _, e := range l.queue.repos {
 		for kind, n := range e.kinds {
 			c.Verdicts[kind] += n
@@ -59,7 +59,7 @@ func (l *Loop) Census() Census {
 		case looking:
 			c.Looked++
 		}
-		if g := e.lags(now); !g.since.IsZero() {
+		if g := e.lags(now); !g.Since.IsZero() {
 			c.Lagging++
 		}
 	}

@@ -40,7 +40,7 @@ func (l *Loop) recallDebts(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, recordMost)
 	defer cancel()
 	all, err := l.store.Debts(ctx)
-	if l.recalled(err) != nil {
+	if l.health.Recalled(err) != nil {
 		return err
 	}
 	now := l.now()
@@ -143,7 +143,7 @@ func (l *Loop) unpaid(ctx context.Context, repo plan.Repo, o *outbox.Row, now in
 	}
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
-	_ = l.stored(l.store.Unpaid(ctx, d.Number, tries+1, client.ReasonOf(err))) // shown by Ready; the ledger knows it
+	_ = l.health.Stored(l.store.Unpaid(ctx, d.Number, tries+1, client.ReasonOf(err))) // shown by Ready; the ledger knows it
 	l.log.Error("GitHub refuses to withdraw a green status", debtArgs(repo, d, "error", err)...)
 }
 
@@ -162,7 +162,7 @@ func (l *Loop) keepPayment(ctx context.Context, repo plan.Repo, d plan.Debt, out
 	l.log.Info("action finished", debtArgs(repo, d, "verb", (plan.SetStatus{}).Verb(), "outcome", outcome, "reason", reason)...)
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
-	_ = l.stored(l.store.Record(ctx, store.Act{ // shown by Ready; a debt that stays in the store is paid once more after a start
+	_ = l.health.Stored(l.store.Record(ctx, store.Act{ // shown by Ready; a debt that stays in the store is paid once more after a start
 		Repo: repo, At: now.Wall, Verb: (plan.SetStatus{}).Verb(), Pull: d.Subject.Pull, SHA: d.SHA, Reason: reason, Outcome: outcome,
 		Acquit: []int64{d.Number}, Tallies: []store.Tally{tally},
 	}))
@@ -202,7 +202,7 @@ func (l *Loop) owe(ctx context.Context, repo plan.Repo, debts ...plan.Debt) erro
 	defer cancel()
 	now := l.now()
 	kept, err := l.store.Owe(ctx, repo, now.Wall, debts...)
-	if l.stored(err) != nil {
+	if l.health.Stored(err) != nil {
 		return err
 	}
 	l.ledger.Keep(repo, now, kept...)

@@ -206,7 +206,7 @@ func (u *unit) acquitAll(ctx context.Context) {
 	}
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
-	if err := u.loop.stored(u.loop.store.Acquit(ctx, slices.Clone(u.acquit)...)); err == nil {
+	if err := u.loop.health.Stored(u.loop.store.Acquit(ctx, slices.Clone(u.acquit)...)); err == nil {
 		u.acquit = nil
 	}
 }

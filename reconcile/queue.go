@@ -10,6 +10,7 @@ import (
 	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/clock"
 	"github.com/sluicegate/sluice/event"
+	"github.com/sluicegate/sluice/health"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -99,7 +100,7 @@ type failures struct {
 	gones     int // looks to which GitHub said that the repository is not there
 	idles     int // looks that wrote nothing and wanted another one at once
 	rereads   int // reads again after which nothing began
-	lag       lag
+	lag       health.Lag
 	complaint string // the last look's failure, as it was logged; "": it did not fail
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/health"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -147,7 +148,7 @@ func (ln *line) limitedBy(k reading, limit *client.Error, now instant) {
 		ln.limits++
 	}
 	pause := limitPause(now.Wall, limit.Until, ln.limits)
-	ln.why = wordOfFailure(limit)
+	ln.why = health.WhyOf(limit)
 	ln.limited = max(ln.limited, now.Tick+pause)
 	k.log.Warn("GitHub limits the installation", "installation", k.repo.Installation, "error", limit, "again_in", pause)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/event"
+	"github.com/sluicegate/sluice/health"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -159,7 +160,7 @@ func TestAnArrivalThatWasSeen(t *testing.T) {
 		t.Run(c.why, func(t *testing.T) {
 			q := newQueue(2, at(0))
 			e := q.addNew(t, 1, 1)
-			l := &Loop{queue: q, forge: still{}}
+			l := &Loop{queue: q, forge: still{}, health: health.New(nil)}
 			e.open = event.OpenOf(s) // by the look before
 			q.begin(e, at(1))
 			k := &look{reading: reading{loop: l, entry: e, repo: e.repo, seen: e.events.Count}, line: e.line}

@@ -221,7 +221,7 @@ func (u *unit) follow(err error, now instant) {
 func (u *unit) fail(err error, n int, now instant) {
 	pause := backoff(n)
 	u.entry.due = min(u.entry.due, now.Tick+pause)
-	u.entry.lag.add(now.Wall, err)
+	u.entry.lag.Add(now.Wall, err)
 	u.complain(err, n, pause, now.Tick-u.began)
 }
 
