@@ -72,7 +72,7 @@ type Options struct {
 	Log     *slog.Logger  // nil: nothing is logged
 	Meter   Meter         // nil: nothing is measured
 	// Link is where people read more of what a status is about; "" is nowhere, as is nil.
-	Link func(plan.Repo, Target) string
+	Link func(plan.Repo, plan.Target) string
 	Now  func() time.Time // the wall clock; nil: time.Now
 }
 
@@ -84,7 +84,7 @@ type Loop struct {
 	resync time.Duration
 	log    *slog.Logger
 	meter  Meter
-	link   func(plan.Repo, Target) string
+	link   func(plan.Repo, plan.Target) string
 	clock  func() time.Time
 	began  time.Time // for the monotonic clock
 	seed   maphash.Seed
@@ -124,7 +124,7 @@ func New(o Options) *Loop {
 		o.Meter = noMeter{}
 	}
 	if o.Link == nil {
-		o.Link = func(plan.Repo, Target) string { return "" }
+		o.Link = func(plan.Repo, plan.Target) string { return "" }
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -79,7 +79,7 @@ func (l *Loop) payOnce(ctx context.Context, o *outbox.Row) {
 	bounded, cancel := inHand(budget.WithClass(ctx, budget.Debt))
 	defer cancel()
 	status := o.Status()
-	status.Target = l.link(repo, targetOf(o.Debt))
+	status.Target = l.link(repo, o.Target())
 	err := l.forge.SetStatus(bounded, repo, o.SHA, status)
 	now := l.now()
 	switch {
