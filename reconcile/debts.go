@@ -28,7 +28,7 @@ func (k *look) oweAll(ctx context.Context, debts []plan.Debt) error {
 	err := k.loop.owe(ctx, k.repo, debts...)
 	if err != nil {
 		k.loop.ledger.Keep(k.repo, k.loop.now(), debts...)
-		k.loop.payUp()
+		k.loop.owing.raise()
 	}
 	return err
 }

@@ -112,7 +112,7 @@ func (l *Loop) recallAll(ctx context.Context) error {
 		}
 		l.queue.soon(e, at)
 	}
-	l.wakeUp()
+	l.kick.raise()
 	return nil
 }
 
@@ -183,8 +183,8 @@ func (l *Loop) adoptList(repos []plan.Repo) {
 		}
 		l.revive(e)
 	}
-	l.payUp()
-	l.wakeUp()
+	l.owing.raise()
+	l.kick.raise()
 }
 
 // unlisted goes through those that a list should name and does not. That says nothing by itself, as pages shift while they are read: each is
@@ -212,7 +212,7 @@ func (l *Loop) unlisted(repos []plan.Repo, some *client.PartialListError, began 
 			l.ledger.Decided(e.repo, plan.Terms{}, plan.Plan{})
 		}
 	}
-	l.wakeUp()
+	l.kick.raise()
 	return gone
 }
 
@@ -229,7 +229,7 @@ func (l *Loop) spread(now instant) {
 // can cause thousands in a second.
 func (l *Loop) Missed() {
 	if l.missed.CompareAndSwap(false, true) {
-		l.wakeUp()
+		l.kick.raise()
 	}
 }
 

@@ -44,7 +44,7 @@ func (k *look) handOver(s plan.Snapshot, wanted []*outbox.Write) {
 	}
 	if slices.ContainsFunc(wanted, func(w *outbox.Write) bool { return w.Class == outbox.Opens }) {
 		l.ledger.Hasten(k.repo.Installation) // whether GitHub takes a payment again is tried before
-		l.payUp()
+		l.owing.raise()
 	}
 	l.table.Replace(k.repo, k.abreast(), k.covers, wanted)
 	if opens, _, _ := l.table.Wanted(k.repo); opens > 0 {

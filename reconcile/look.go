@@ -98,8 +98,8 @@ func (k *look) run(ctx context.Context) {
 	k.schedule(err, now)
 	l.queue.end(k.entry, k.line, now.Tick)
 	l.table.Release(k.repo)
-	l.wakeUp()
-	l.writeUp()
+	l.kick.raise()
+	l.writes.raise()
 }
 
 // through is the look itself.

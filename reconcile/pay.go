@@ -19,20 +19,13 @@ func (l *Loop) payAll(ctx context.Context) {
 	for n := 1; ctx.Err() == nil && l.recallDebts(ctx) != nil; n++ {
 		sleep(ctx, backoff(n))
 	}
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for ctx.Err() == nil {
+	l.owing.watch(ctx, func() time.Duration {
 		due, nap := l.ledger.Next(l.now())
 		for _, o := range due {
 			l.looks.Go(func() { l.pay(ctx, o) })
 		}
-		timer.Reset(min(nap, napMost)) // the wall clock may jump
-		select {
-		case <-ctx.Done():
-		case <-l.owing:
-		case <-timer.C:
-		}
-	}
+		return nap
+	})
 }
 
 // recallDebts takes in the debts that the store has.
@@ -45,21 +38,13 @@ func (l *Loop) recallDebts(ctx context.Context) error {
 	}
 	now := l.now()
 	l.ledger.Recall(all, now)
-	l.writeUp()
+	l.writes.raise()
 	return nil
-}
-
-// payUp makes the payer look at the ledger.
-func (l *Loop) payUp() {
-	select {
-	case l.owing <- struct{}{}:
-	default: // it is about to look anyway
-	}
 }
 
 // pay pays one debt, of which the ledger began the payment.
 func (l *Loop) pay(ctx context.Context, o *outbox.Row) {
-	defer l.payUp()
+	defer l.owing.raise()
 	if err := guard(func() error { l.payOnce(ctx, o); return nil }); err != nil {
 		l.ledger.Rested(o, l.now().Tick+payWaitMost, outbox.Debtor)
 		l.log.Error("withdrawing a green status failed", debtArgs(o.Repo, o.Debt, "error", err)...)
@@ -103,7 +88,7 @@ func (l *Loop) paid(ctx context.Context, repo plan.Repo, at outbox.Place, o *out
 	l.ledger.Rested(o, 0, outbox.Nobody)
 	l.ledger.Answered(repo)
 	l.keepPayment(ctx, repo, d, store.Done, string(d.State)+": "+d.Description, store.Tally{More: 1 + tries}, now)
-	l.writeUp() // what waited for it goes on
+	l.writes.raise() // what waited for it goes on
 	l.retry(repo.Installation, now)
 }
 
@@ -116,7 +101,7 @@ func (l *Loop) retry(installation int64, now instant) {
 			l.queue.soon(e, now.Tick)
 		}
 	}
-	l.wakeUp()
+	l.kick.raise()
 }
 
 // unpaid follows a payment that GitHub did not take: it is tried again. One that is refused, or fails while GitHub takes others, is
@@ -136,7 +121,7 @@ func (l *Loop) unpaid(ctx context.Context, repo plan.Repo, o *outbox.Row, now in
 		return
 	}
 	l.ledger.Rested(o, now.Tick+pause, fault)
-	l.writeUp() // it may be another write that shows whether GitHub takes any
+	l.writes.raise() // it may be another write that shows whether GitHub takes any
 	if fault == outbox.GitHub {
 		l.log.Warn("cannot withdraw a green status yet", debtArgs(repo, d, "error", err)...)
 		return
@@ -206,6 +191,6 @@ func (l *Loop) owe(ctx context.Context, repo plan.Repo, debts ...plan.Debt) erro
 		return err
 	}
 	l.ledger.Keep(repo, now, kept...)
-	l.payUp()
+	l.owing.raise()
 	return nil
 }

@@ -139,7 +139,7 @@ func (u *unit) put(ctx context.Context, w *post) error {
 	if err == nil {
 		u.wrote()
 		if u.loop.ledger.Answered(u.repo) {
-			u.loop.payUp()
+			u.loop.owing.raise()
 		}
 	}
 	if !undone(err) {

@@ -28,37 +28,20 @@ type unit struct {
 	begun   bool // something was written, or may have been: it is not simply begun anew later
 }
 
-// writeAll begins what is wanted as its turn comes, until ctx ends.
-func (l *Loop) writeAll(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for ctx.Err() == nil {
-		l.mu.Lock()
-		begin, stale, nap := l.table.Next(l.now(), l.allowance)
-		l.payFor(begin)
-		l.mu.Unlock()
-		for _, w := range begin {
-			u := &unit{reading: *w.Basis.(*reading), write: w, began: l.now().Tick, counts: map[store.TallyKey]int{}, counted: map[store.TallyKey]bool{}}
-			l.looks.Go(func() { u.run(ctx) })
-		}
-		for _, s := range stale {
-			l.readAgain(s)
-		}
-		timer.Reset(min(nap, napMost)) // the wall clock may jump
-		select {
-		case <-ctx.Done():
-		case <-l.writes:
-		case <-timer.C:
-		}
+// write begins what is wanted and has its turn, and tells how long nothing else has.
+func (l *Loop) write(ctx context.Context) time.Duration {
+	l.mu.Lock()
+	begin, stale, nap := l.table.Next(l.now(), l.allowance)
+	l.payFor(begin)
+	l.mu.Unlock()
+	for _, w := range begin {
+		u := &unit{reading: *w.Basis.(*reading), write: w, began: l.now().Tick, counts: map[store.TallyKey]int{}, counted: map[store.TallyKey]bool{}}
+		l.looks.Go(func() { u.run(ctx) })
 	}
-}
-
-// writeUp makes the writer look at the table.
-func (l *Loop) writeUp() {
-	select {
-	case l.writes <- struct{}{}:
-	default: // it is about to look anyway
+	for _, s := range stale {
+		l.readAgain(s)
 	}
+	return nap
 }
 
 // payFor books the statuses that only tell, and begin. The caller holds the lock.
@@ -116,7 +99,7 @@ func (l *Loop) readAgain(s outbox.Stale) {
 		e.part, e.due, e.urgent = nil, e.again, true
 	}
 	l.queue.reckon(e)
-	l.wakeUp()
+	l.kick.raise()
 }
 
 // run carries one write out, and does what follows from it.
@@ -146,8 +129,8 @@ func (u *unit) run(ctx context.Context) {
 		k.opened(l.now())
 	}
 	l.queue.reckon(u.entry)
-	l.wakeUp()
-	l.writeUp()
+	l.kick.raise()
+	l.writes.raise()
 }
 
 // do does the write.
