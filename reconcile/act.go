@@ -83,7 +83,7 @@ func outcomeOf(err error) store.Outcome {
 func (u *unit) set(ctx context.Context, sha plan.SHA, s plan.Status, class budget.Class) error {
 	ctx, cancel := inHand(budget.WithClass(ctx, class))
 	defer cancel()
-	s.Target = u.loop.link(u.repo, u.shown.Target(sha, s.Context, u.bases))
+	s.Target = u.loop.link(u.repo, u.plan.Target(sha, s.Context, u.bases))
 	return u.loop.forge.SetStatus(ctx, u.repo, sha, s)
 }
 

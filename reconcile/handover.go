@@ -39,7 +39,7 @@ func (k *look) handOver(s plan.Snapshot, wanted []*outbox.Write) {
 	}
 	if k.part == nil {
 		opens, _, _ := l.table.Wanted(k.repo)
-		e.outcome, e.urgent = outcome{event: k.event}, false
+		e.outcome, e.urgent = outcome{event: e.event}, false
 		e.opening = e.opening || opens > 0 // it takes the place of an opening that is not done, and goes on with it
 	}
 	if slices.ContainsFunc(wanted, func(w *outbox.Write) bool { return w.Class == outbox.Opens }) {

@@ -31,7 +31,7 @@ type reading struct {
 	sight   event.Sight
 	last    instant // when it began, on both clocks: pins run from there
 	terms   plan.Terms
-	shown   plan.Plan                 // that was decided first, and on which bases: what statuses are about
+	plan    plan.Plan                 // that was decided first, and on which bases: what statuses are about
 	bases   map[plan.Branch]plan.Base // likewise
 	refused map[plan.Branch]bool      // windowed branches that GitHub would not move before
 	roster  plan.Roster               // the newest that could be read, if the store has another one
@@ -51,22 +51,18 @@ type look struct {
 	at       time.Time
 	notes    int64     // the store's count of notes before it
 	recorded time.Time // until when, by GitHub's clock, all successes of ours are recorded; zero: nobody knows
-	plan     plan.Plan
 
 	cost int         // of a look at all of it, as it was known when the plan was handed over
 	paid bool        // what its observation cost is booked
 	sent budget.Bill // of both hours
 
-	began   tick
-	event   tick                // the first event that this look answers; never: none
-	kinds   map[plan.Kind]int   // verdicts; nil: nothing is decided yet
-	pending map[about]time.Time // what is due, and since when
+	began tick
 }
 
 // newLook begins a look. The caller holds the lock, and has a worker for it.
 func (l *Loop) newLook(e *entry, now instant) *look {
 	l.count++
-	k := &look{number: l.count, line: e.line, began: now.Tick, event: e.event, rules: e.resync <= now.Tick, part: e.part}
+	k := &look{number: l.count, line: e.line, began: now.Tick, rules: e.resync <= now.Tick, part: e.part}
 	k.reading = reading{loop: l, entry: e, repo: e.repo, log: l.log.With("repository", e.repo.String(), "look", l.count), seen: e.events.Count}
 	e.part = nil
 	return k
@@ -94,7 +90,7 @@ func (k *look) run(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	k.measured(err, now)
+	l.meter.Look(endOf(err), now.Tick-k.began)
 	k.schedule(err, now)
 	l.queue.end(k.entry, k.line, now.Tick)
 	l.table.Release(k.repo)
@@ -111,7 +107,7 @@ func (k *look) through(ctx context.Context) error {
 	if k.plan, err = k.decide(s); err != nil {
 		return err
 	}
-	k.shown, k.bases = k.plan, s.Bases
+	k.bases = s.Bases
 	k.loop.ledger.Decided(k.repo, k.terms, k.plan)
 	k.logPlan(k.plan)
 	k.measure(k.plan)

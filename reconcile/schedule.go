@@ -16,9 +16,6 @@ func (k *look) schedule(err error, now instant) {
 	if p.Wake.After(now.Wall) {
 		e.wake = p.Wake
 	}
-	if k.kinds != nil {
-		e.closes = p.Closes
-	}
 	if err == nil && e.gone() {
 		e.resync = now.Tick // it is there again: what was not kept up is read anew
 	}
