@@ -85,12 +85,11 @@ type notes struct {
 
 // credit is a repository's part in the shares of GitHub's hours (share.go).
 type credit struct {
-	cost    int   // of a look, as the last one showed, in points or requests of an hour; 0: none did yet
-	reads   reads // requests of the last observation
-	flows   [accounts]budget.Flow
-	taken   [accounts]float64 // what the look under way, or the last one, was taken to cost
-	drawn   [accounts]float64 // of the reserve
-	drawnIn [accounts]tick    // in which hour: its end
+	cost  int   // of a look, as the last one showed, in points or requests of an hour; 0: none did yet
+	reads reads // requests of the last observation
+	flows [accounts]budget.Flow
+	taken [accounts]float64 // what the look under way, or the last one, was taken to cost
+	draws [accounts]budget.Draw
 }
 
 // failures are what went wrong in a row.
@@ -203,7 +202,7 @@ func (q *queue) join(e *entry) {
 		ln = &line{installation: e.repo.Installation}
 		q.lines[e.repo.Installation] = ln
 	}
-	e.line, e.flows, e.drawn = ln, [accounts]budget.Flow{}, [accounts]float64{}
+	e.line, e.flows, e.draws = ln, [accounts]budget.Flow{}, [accounts]budget.Draw{}
 	ln.repos++
 	ln.cost += e.cost
 	if e.cost > 0 {

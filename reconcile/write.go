@@ -48,7 +48,7 @@ func (l *Loop) write(ctx context.Context) time.Duration {
 func (l *Loop) payFor(begin []*outbox.Write) {
 	for _, w := range begin {
 		if ln := l.queue.lines[w.Repo.Installation]; ln != nil && w.Class == outbox.Tells {
-			ln.purses[requests].tells = max(0, ln.purses[requests].tells-1)
+			ln.purses[requests].Tell()
 		}
 	}
 }
@@ -60,7 +60,7 @@ func (l *Loop) allowance(installation int64, telling int) outbox.Allowance {
 	a := outbox.Allowance{Opens: true, Content: b.Content.Left, Ahead: b.Content.Left, Again: clock.Never, Tells: math.MaxInt, TellsAgain: clock.Never}
 	if ln := l.queue.lines[installation]; ln != nil && telling > 0 {
 		l.share(ln, telling, now)
-		a.Tells, a.TellsAgain = ln.purses[requests].mayTell(now.Tick)
+		a.Tells, a.TellsAgain = ln.purses[requests].MayTell(now.Tick)
 	}
 	if span := b.Content.Renewed.Sub(now.Wall); b.Content.Limit > 0 && span > 0 {
 		per := time.Minute

@@ -44,7 +44,7 @@ var direction = []row{
 	{"bound", []string{"plan"}, "tells which reads are older than what was announced, from snapshots alone; who reads and when is not its business"},
 	{"event", []string{"plan"}, "tells which writes an event makes void, from snapshots and actions alone; who is told of events, and who writes, is not its business"},
 	{"clock", nil, "two clocks as values; who reads them is not its business"},
-	{"budget", nil, "counts what GitHub grants and shares it out; who sends and who waits is not its business"},
+	{"budget", []string{"clock"}, "counts what GitHub grants and shares it out; who sends and who waits is not its business"},
 	{"outbox", []string{"budget", "clock", "plan", "store", "config", "layout", "window"}, "what is owed and who writes next; it neither writes nor decides"},
 	{"gitremote", []string{"meter", "plan"}, "speaks git; decides nothing, so it knows no policy"},
 	{"forge/client", []string{"budget", "plan", "config", "layout", "window"}, "carries requests to GitHub; what is asked, and why, is not its business"},
