@@ -148,7 +148,7 @@ func (l *Loop) discoverOnce(ctx context.Context) (time.Duration, error) {
 // listInterval is the pause between two lists of n repositories, stretched so that lists stay cheap.
 func listInterval(least time.Duration, n int) time.Duration {
 	pages := 1 + n/pageSize
-	return jitter(max(least, time.Duration(pages)*time.Hour*listShare/DefaultBudget))
+	return jitter(max(least, time.Duration(pages)*time.Hour*listShare/defaultBudget))
 }
 
 // unknown gives those of a list that the store is to be told of: new ones, and ones whose names changed.
@@ -284,7 +284,7 @@ func (s spreading) next(e *entry) time.Duration {
 // positive is an hourly budget to divide by.
 func positive(budget int) int {
 	if budget <= 0 {
-		return DefaultBudget
+		return defaultBudget
 	}
 	return budget
 }

@@ -8,13 +8,13 @@ import (
 
 // Defaults of Options.
 const (
-	// DefaultResync is how often a repository is looked at though nothing happened.
-	DefaultResync = 5 * time.Minute
-	// DefaultWorkers is how many looks run at once: as many repositories as a busy installation has. Looks mostly wait for GitHub, which
+	// defaultResync is how often a repository is looked at though nothing happened.
+	defaultResync = 5 * time.Minute
+	// defaultWorkers is how many looks run at once: as many repositories as a busy installation has. Looks mostly wait for GitHub, which
 	// takes 100 requests at once.
-	DefaultWorkers = 32
-	// DefaultBudget is GitHub's least hourly budget of requests of one installation.
-	DefaultBudget = 5000
+	defaultWorkers = 32
+	// defaultBudget is GitHub's least hourly budget of requests of one installation.
+	defaultBudget = 5000
 )
 
 // How notes are gathered into looks.

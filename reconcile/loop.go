@@ -67,8 +67,8 @@ type Options struct {
 	Forge   Forge
 	Store   Store
 	Decide  func(plan.Snapshot) plan.Plan
-	Resync  time.Duration // between two looks at a quiet repository; 0: DefaultResync
-	Workers int           // looks at once; 0: DefaultWorkers
+	Resync  time.Duration // between two looks at a quiet repository; 0: five minutes
+	Workers int           // looks at once; 0: 32
 	Log     *slog.Logger  // nil: nothing is logged
 	Meter   Meter         // nil: nothing is measured
 	// Link is where people read more of what a status is about; "" is nowhere, as is nil.
@@ -112,10 +112,10 @@ type Loop struct {
 // New makes a Loop. Nothing happens before Run.
 func New(o Options) *Loop {
 	if o.Resync <= 0 {
-		o.Resync = DefaultResync
+		o.Resync = defaultResync
 	}
 	if o.Workers <= 0 {
-		o.Workers = DefaultWorkers
+		o.Workers = defaultWorkers
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
