@@ -14,16 +14,13 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// maxDescription is how long GitHub lets a status's description be, in runes.
-const maxDescription = 140
-
 // maxTarget is the longest address that a status links to, in bytes. GitHub's other texts of one line end there; who has a longer one gets no link.
 const maxTarget = 1024
 
 // SetStatus sets a commit status: s's Context, State, Description and Target on sha. It is one request, tried once. Setting the
 // same status twice leaves the same state.
 func (f *Forge) SetStatus(ctx context.Context, repo plan.Repo, sha plan.SHA, s plan.Status) error {
-	description := client.Cut(strings.Join(strings.Fields(s.Description), " "), maxDescription)
+	description := plan.Fit(strings.Join(strings.Fields(s.Description), " "))
 	body := map[string]string{"context": string(s.Context), "state": string(s.State), "description": description}
 	if n := len(s.Target); n > 0 && n <= maxTarget {
 		body["target_url"] = s.Target

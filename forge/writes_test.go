@@ -31,7 +31,7 @@ func TestSetStatusCutsTheDescription(t *testing.T) {
 	if err := hub.forge(nil).SetStatus(context.Background(), testRepo, "abc", s); err != nil {
 		t.Fatal(err)
 	}
-	if got := []rune(sent["description"]); len(got) != maxDescription || strings.Contains(sent["description"], "\n") {
+	if got := []rune(sent["description"]); len(got) != plan.MaxReason || strings.Contains(sent["description"], "\n") {
 		t.Errorf("%d runes", len(got))
 	}
 	delete(sent, "description")

@@ -37,13 +37,13 @@ func (u *unit) record(ctx context.Context, acts ...store.Act) error {
 		u.log.Info("action finished", append(args, "took", act.Took.Round(time.Millisecond))...)
 		u.released(act)
 	}
-	if u.end != nil || holds(u.write.Action) && u.loop.degraded() {
+	if u.end != nil || holds(u.write.Action) && u.loop.health.Degraded() {
 		return nil // the store failed: what holds is written all the same, and not recorded
 	}
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
 	acts[0].Acquit, acts[0].Tallies = slices.Clone(u.acquit), u.tallies()
-	if err := u.loop.stored(u.loop.store.Record(ctx, acts...)); err != nil {
+	if err := u.loop.health.Stored(u.loop.store.Record(ctx, acts...)); err != nil {
 		u.end = fmt.Errorf("%w: %w", errStore, err)
 		return u.end
 	}
@@ -61,7 +61,7 @@ func (u *unit) ended(act store.Act, err error) store.Act {
 	act.At = u.loop.now().Wall
 	act.Outcome = outcomeOf(err)
 	if err != nil {
-		act.Reason = reasonOf(err)
+		act.Reason = client.ReasonOf(err)
 	}
 	return act
 }
@@ -79,20 +79,11 @@ func outcomeOf(err error) store.Outcome {
 	return store.Failed
 }
 
-// reasonOf is an error in the words for people.
-func reasonOf(err error) string {
-	var e *client.Error
-	if errors.As(err, &e) && e.Reason != "" {
-		return e.Reason
-	}
-	return err.Error()
-}
-
 // set writes one status, and is not interrupted by the service's stopping.
 func (u *unit) set(ctx context.Context, sha plan.SHA, s plan.Status, class budget.Class) error {
 	ctx, cancel := inHand(budget.WithClass(ctx, class))
 	defer cancel()
-	s.Description, s.Target = shorten(s.Description), u.loop.link(u.repo, u.target(sha, s.Context))
+	s.Target = u.loop.link(u.repo, u.plan.Target(sha, s.Context, u.bases))
 	return u.loop.forge.SetStatus(ctx, u.repo, sha, s)
 }
 
@@ -103,7 +94,7 @@ func (u *unit) setStatus(ctx context.Context, a plan.SetStatus) error {
 		Status: plan.Status{Context: a.Context, State: a.State, Description: a.Description},
 		sha:    a.SHA, before: a.Before, debt: a.Debt, statuses: a.Statuses, tells: a.Tells(), lingers: true,
 	})
-	if limitOf(err) != nil {
+	if client.LimitOf(err) != nil {
 		return err // it is begun anew
 	}
 	act.Reason = string(a.State) + ": " + a.Description
@@ -120,7 +111,7 @@ func (u *unit) update(ctx context.Context, a plan.Update) error {
 	err := u.loop.forge.Update(bounded, u.repo, a)
 	act := u.actOf(a)
 	switch {
-	case limitOf(err) != nil:
+	case client.LimitOf(err) != nil:
 		return err
 	case err == nil:
 		u.changed()
@@ -147,7 +138,7 @@ func (u *unit) again() {
 // refusal completes GitHub's refusal to take a head onto a tip. What is decided is another thing once it is recorded.
 func (u *unit) refusal(r plan.Refusal, err error) *plan.Refusal {
 	u.again()
-	r.At, r.Reason = u.loop.now().Wall, reasonOf(err)
+	r.At, r.Reason = u.loop.now().Wall, client.ReasonOf(err)
 	return &r
 }
 
@@ -155,7 +146,7 @@ func (u *unit) refusal(r plan.Refusal, err error) *plan.Refusal {
 func (u *unit) patiently(ctx context.Context, a plan.Action, write func(context.Context) error) error {
 	for try := 1; ; try++ {
 		err := write(ctx)
-		limit := limitOf(err)
+		limit := client.LimitOf(err)
 		if limit == nil || limit.Until.IsZero() || try == limitTries {
 			return err
 		}

@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -190,18 +189,4 @@ func (k *look) scheduleForeseen(limit *client.Error, now instant) {
 		e.due = min(e.due, max(e.asked, now.Tick))
 	}
 	k.log.Info("reconciliations wait for GitHub's rate limit", "installation", k.repo.Installation, "reason", limit.Reason, "again_in", again-now.Tick)
-}
-
-// low says which of an installation's budgets runs low; "": none.
-func (l *Loop) low(installation int64) string {
-	b := l.forge.Budgets(installation)
-	for _, x := range []struct {
-		of   budget.Quota
-		what string
-	}{{b.GraphQL, "points of GraphQL"}, {b.REST, "requests"}} {
-		if !x.of.Renewed.IsZero() && x.of.Left < x.of.Limit/lowShare {
-			return fmt.Sprintf(wordLow, x.of.Left, x.of.Limit, x.what, wordOfInstant(x.of.Renewed))
-		}
-	}
-	return ""
 }

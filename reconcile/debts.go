@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -27,7 +28,7 @@ func (k *look) oweAll(ctx context.Context, debts []plan.Debt) error {
 	err := k.loop.owe(ctx, k.repo, debts...)
 	if err != nil {
 		k.loop.ledger.Keep(k.repo, k.loop.now(), debts...)
-		k.loop.payUp()
+		k.loop.owing.raise()
 	}
 	return err
 }
@@ -39,7 +40,7 @@ func (k *look) newTerms() (debts []plan.Debt) {
 			continue // what is known of it is older than this look
 		}
 		have, owed := k.loop.ledger.At(outbox.PlaceOf(k.repo, d.SHA, d.Context))
-		if owed && !d.Sooner(have) && (k.void(scope{sha: d.SHA, context: d.Context}) || k.end != nil) {
+		if owed && !d.Sooner(have) && (k.void(event.Scope{SHA: d.SHA, Context: d.Context}) || k.end != nil) {
 			continue
 		}
 		if owed && have.Number != d.Number && d.Number != 0 {
@@ -68,7 +69,7 @@ func (k *look) calledIn() (debts []plan.Debt) {
 		}
 		if owed && !d.Due(now) {
 			d = d.CalledIn(now)
-			d.State, d.Description = set.State, shorten(set.Description)
+			d.State, d.Description = set.State, set.Description
 			debts = append(debts, d)
 		}
 	}
@@ -82,7 +83,7 @@ func (k *look) acquit(ctx context.Context, numbers []int64) {
 	}
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
-	_ = k.loop.stored(k.loop.store.Acquit(ctx, numbers...)) // shown by Ready
+	_ = k.loop.health.Stored(k.loop.store.Acquit(ctx, numbers...)) // shown by Ready
 }
 
 // aboutFirst is the first pull request that an action speaks for; 0: it speaks for none.

@@ -1,11 +1,8 @@
 package reconcile
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -30,7 +27,7 @@ func (l *Loop) discoverAll(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		l.listed(ctx, err)
+		l.health.Listed(ctx, l.now().Wall, l.forge.KeySkew(), err)
 		var some *client.PartialListError // not on one bad installation's account are all others left alone
 		if err == nil || errors.As(err, &some) {
 			fails = 0
@@ -44,7 +41,7 @@ func (l *Loop) discoverAll(ctx context.Context) {
 
 // listPause is how long to wait after a list that failed for the n-th time in a row.
 func (l *Loop) listPause(err error, n int) time.Duration {
-	if limit := limitOf(err); limit != nil {
+	if limit := client.LimitOf(err); limit != nil {
 		return limitPause(l.now().Wall, limit.Until, n)
 	}
 	return backoff(n)
@@ -83,7 +80,7 @@ func sleep(ctx context.Context, d time.Duration) {
 // recallAll takes in the repositories that the store knows.
 func (l *Loop) recallAll(ctx context.Context) error {
 	due, err := l.store.Repos(ctx)
-	if l.recalled(err) != nil {
+	if l.health.Recalled(err) != nil {
 		return err
 	}
 	// Those that were due first come first; those that nothing calls for, last.
@@ -115,7 +112,7 @@ func (l *Loop) recallAll(ctx context.Context) error {
 		}
 		l.queue.soon(e, at)
 	}
-	l.wakeUp()
+	l.kick.raise()
 	return nil
 }
 
@@ -128,7 +125,7 @@ func (l *Loop) discoverOnce(ctx context.Context) (time.Duration, error) {
 	var some *client.PartialListError
 	partial := errors.As(err, &some)
 	if fresh := l.unknown(repos); len(fresh) > 0 {
-		if err := l.stored(l.store.Know(ctx, fresh, began.Wall)); err != nil {
+		if err := l.health.Stored(l.store.Know(ctx, fresh, began.Wall)); err != nil {
 			return 0, err
 		}
 	}
@@ -137,16 +134,11 @@ func (l *Loop) discoverOnce(ctx context.Context) (time.Duration, error) {
 		return 0, err // it ended early: it says nothing of those that it lacks
 	}
 	for _, r := range l.unlisted(repos, some, began.Tick) {
-		if err := l.stored(l.store.Forget(ctx, r)); err != nil {
+		if err := l.health.Stored(l.store.Forget(ctx, r)); err != nil {
 			return 0, err
 		}
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.health.started {
-		l.health.started = true
-		l.log.Info("started", "repositories", len(repos))
-	}
+	l.health.Started(len(repos))
 	if partial {
 		return listInterval(listAgain, len(repos)), err
 	}
@@ -156,40 +148,7 @@ func (l *Loop) discoverOnce(ctx context.Context) (time.Duration, error) {
 // listInterval is the pause between two lists of n repositories, stretched so that lists stay cheap.
 func listInterval(least time.Duration, n int) time.Duration {
 	pages := 1 + n/pageSize
-	return jitter(max(least, time.Duration(pages)*time.Hour*listShare/DefaultBudget))
-}
-
-// listed notes how the list of repositories went, and what is wrong for everybody. It is logged when that is another thing than the last time.
-func (l *Loop) listed(ctx context.Context, err error) {
-	level, says, key := slog.LevelError, cmp.Or(setupOf(err), wordUnlisted), string(client.KindOf(err))
-	var some *client.PartialListError
-	if errors.As(err, &some) {
-		says, key = wordSomeUnlisted, fmt.Sprint(some.Installations)
-	}
-	if limit := limitOf(err); limit != nil && limit.Foreseen {
-		level = slog.LevelInfo // it is our own doing, and passes
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.health.setup = setupOf(err)
-	if l.health.setup != "" && client.KindOf(err) == client.Unauthorized {
-		l.health.skew = cmp.Or(l.forge.KeySkew(), l.health.skew) // a key carries times
-	}
-	if l.health.started && client.KindOf(err) == client.Transient {
-		l.health.setup = "" // it worked before, and what is due may be done as soon as GitHub answers: that is a lag
-	}
-	before := l.health.logged
-	if l.health.logged = says + key; err == nil {
-		l.health.list, l.health.logged = lag{}, ""
-		if before != "" {
-			l.log.Info(wordListed)
-		}
-		return
-	}
-	l.health.list.add(l.now().Wall, err)
-	if l.health.logged != before {
-		l.log.Log(ctx, level, says, "error", err)
-	}
+	return jitter(max(least, time.Duration(pages)*time.Hour*listShare/defaultBudget))
 }
 
 // unknown gives those of a list that the store is to be told of: new ones, and ones whose names changed.
@@ -224,8 +183,8 @@ func (l *Loop) adoptList(repos []plan.Repo) {
 		}
 		l.revive(e)
 	}
-	l.payUp()
-	l.wakeUp()
+	l.owing.raise()
+	l.kick.raise()
 }
 
 // unlisted goes through those that a list should name and does not. That says nothing by itself, as pages shift while they are read: each is
@@ -253,7 +212,7 @@ func (l *Loop) unlisted(repos []plan.Repo, some *client.PartialListError, began 
 			l.ledger.Decided(e.repo, plan.Terms{}, plan.Plan{})
 		}
 	}
-	l.wakeUp()
+	l.kick.raise()
 	return gone
 }
 
@@ -270,7 +229,7 @@ func (l *Loop) spread(now instant) {
 // can cause thousands in a second.
 func (l *Loop) Missed() {
 	if l.missed.CompareAndSwap(false, true) {
-		l.wakeUp()
+		l.kick.raise()
 	}
 }
 
@@ -325,7 +284,7 @@ func (s spreading) next(e *entry) time.Duration {
 // positive is an hourly budget to divide by.
 func positive(budget int) int {
 	if budget <= 0 {
-		return DefaultBudget
+		return defaultBudget
 	}
 	return budget
 }

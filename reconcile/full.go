@@ -8,7 +8,7 @@ import (
 
 // A look reads the details of those pull requests alone that are new or look different. What is not seen from outside, because our own
 // pending status hides it or GitHub changes no date for it, is asked for by name: what rests on checks and reviews, when an event may have
-// been about it (askNamed in void.go) and at each resync, as events are lost; and what falls due.
+// been about it ([event.Log] Named) and at each resync, as events are lost; and what falls due.
 
 // attention is what the next looks read in full, as the last plan shows it.
 type attention struct {

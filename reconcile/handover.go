@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sluicegate/sluice/clock"
+	"github.com/sluicegate/sluice/health"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -38,12 +39,12 @@ func (k *look) handOver(s plan.Snapshot, wanted []*outbox.Write) {
 	}
 	if k.part == nil {
 		opens, _, _ := l.table.Wanted(k.repo)
-		e.outcome, e.urgent = outcome{event: k.event}, false
+		e.outcome, e.urgent = outcome{event: e.event}, false
 		e.opening = e.opening || opens > 0 // it takes the place of an opening that is not done, and goes on with it
 	}
 	if slices.ContainsFunc(wanted, func(w *outbox.Write) bool { return w.Class == outbox.Opens }) {
 		l.ledger.Hasten(k.repo.Installation) // whether GitHub takes a payment again is tried before
-		l.payUp()
+		l.owing.raise()
 	}
 	l.table.Replace(k.repo, k.abreast(), k.covers, wanted)
 	if opens, _, _ := l.table.Wanted(k.repo); opens > 0 {
@@ -149,7 +150,7 @@ func (k *look) settled() {
 	e := k.entry
 	e.desired = nil // its snapshot and plan are large
 	if e.outcome.failed == nil {
-		e.tries, e.lag = 0, lag{}
+		e.tries, e.lag = 0, health.Lag{}
 		k.recovered()
 	}
 }

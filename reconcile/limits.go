@@ -8,13 +8,13 @@ import (
 
 // Defaults of Options.
 const (
-	// DefaultResync is how often a repository is looked at though nothing happened.
-	DefaultResync = 5 * time.Minute
-	// DefaultWorkers is how many looks run at once: as many repositories as a busy installation has. Looks mostly wait for GitHub, which
+	// defaultResync is how often a repository is looked at though nothing happened.
+	defaultResync = 5 * time.Minute
+	// defaultWorkers is how many looks run at once: as many repositories as a busy installation has. Looks mostly wait for GitHub, which
 	// takes 100 requests at once.
-	DefaultWorkers = 32
-	// DefaultBudget is GitHub's least hourly budget of requests of one installation.
-	DefaultBudget = 5000
+	defaultWorkers = 32
+	// defaultBudget is GitHub's least hourly budget of requests of one installation.
+	defaultBudget = 5000
 )
 
 // How notes are gathered into looks.
@@ -35,8 +35,6 @@ const (
 	reportEach  = 3 * time.Second
 	reportBurst = 10 * reportEach
 	reportRest  = 30 * time.Second
-	// namesMost is how many names of events are kept for one repository. With more of them all of it is void.
-	namesMost = 2000
 	// idleWait is the first pause before a look that the plan itself wants at once though the last one had nothing to write.
 	// It doubles to idleWaitMost: a plan that never rests must not spend the budget.
 	idleWait     = time.Second
@@ -131,8 +129,6 @@ const (
 	// soonMost is how soon a plan wants another look when what is due goes on, and soonTries how often that may come to nothing.
 	soonMost  = time.Minute
 	soonTries = 5
-	// lowShare is the part of an hour's budget below which it is said that it runs low: a quarter.
-	lowShare = 4
 	// resyncShare is the part of the hourly budget that resyncs may take: a fifth.
 	resyncShare = 5
 	// resyncPatience is how long a resync waits for events, which go before it; after that it counts as one.
@@ -162,9 +158,6 @@ const (
 	// ignoredMost is of how many repositories it is said that their deliveries are ignored.
 	ignoredMost = 100
 )
-
-// descriptionMost is GitHub's bound on a status's description, in characters.
-const descriptionMost = 140
 
 // payTires is how often a payment fails before it may be given up for its age: the service may have been down for long.
 var payTires = map[outbox.Blame]int{outbox.Debtor: 10, outbox.GitHub: 1000}

@@ -103,9 +103,9 @@ func (k *reading) complain(err error, n int, pause, took time.Duration) {
 	}
 	level, now := slog.LevelError, string(client.KindOf(err))
 	if client.KindOf(err) != client.Transient { // those have other words each time
-		now += ": " + reasonOf(err)
+		now += ": " + client.ReasonOf(err)
 	}
-	if setupOf(err) != "" || now == k.entry.complaint {
+	if client.SetupOf(err) != "" || now == k.entry.complaint {
 		level = slog.LevelDebug
 	} else {
 		k.entry.complaint = now

@@ -11,8 +11,10 @@ import (
 
 	"github.com/sluicegate/sluice/bound"
 	"github.com/sluicegate/sluice/budget"
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/health"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -26,10 +28,10 @@ type reading struct {
 	log   *slog.Logger
 
 	seen    uint64 // the entry's events when the observation began; later ones void what they name
-	sight   sight
+	sight   event.Sight
 	last    instant // when it began, on both clocks: pins run from there
 	terms   plan.Terms
-	shown   plan.Plan                 // that was decided first, and on which bases: what statuses are about
+	plan    plan.Plan                 // that was decided first, and on which bases: what statuses are about
 	bases   map[plan.Branch]plan.Base // likewise
 	refused map[plan.Branch]bool      // windowed branches that GitHub would not move before
 	roster  plan.Roster               // the newest that could be read, if the store has another one
@@ -49,23 +51,19 @@ type look struct {
 	at       time.Time
 	notes    int64     // the store's count of notes before it
 	recorded time.Time // until when, by GitHub's clock, all successes of ours are recorded; zero: nobody knows
-	plan     plan.Plan
 
 	cost int         // of a look at all of it, as it was known when the plan was handed over
 	paid bool        // what its observation cost is booked
 	sent budget.Bill // of both hours
 
-	began   tick
-	event   tick                // the first event that this look answers; never: none
-	kinds   map[plan.Kind]int   // verdicts; nil: nothing is decided yet
-	pending map[about]time.Time // what is due, and since when
+	began tick
 }
 
 // newLook begins a look. The caller holds the lock, and has a worker for it.
 func (l *Loop) newLook(e *entry, now instant) *look {
 	l.count++
-	k := &look{number: l.count, line: e.line, began: now.Tick, event: e.event, rules: e.resync <= now.Tick, part: e.part}
-	k.reading = reading{loop: l, entry: e, repo: e.repo, log: l.log.With("repository", e.repo.String(), "look", l.count), seen: e.events.count}
+	k := &look{number: l.count, line: e.line, began: now.Tick, rules: e.resync <= now.Tick, part: e.part}
+	k.reading = reading{loop: l, entry: e, repo: e.repo, log: l.log.With("repository", e.repo.String(), "look", l.count), seen: e.events.Count}
 	e.part = nil
 	return k
 }
@@ -76,7 +74,7 @@ var (
 	errLate    = errors.New(wordLate)
 	errCrowded = errors.New(wordCrowded)
 	errStopped = errors.New(wordStopped)
-	errGone    = errors.New(wordGone)
+	errGone    = errors.New(health.Gone)
 )
 
 // run does the look and gives its worker back.
@@ -92,12 +90,12 @@ func (k *look) run(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	k.measured(err, now)
+	l.meter.Look(endOf(err), now.Tick-k.began)
 	k.schedule(err, now)
 	l.queue.end(k.entry, k.line, now.Tick)
 	l.table.Release(k.repo)
-	l.wakeUp()
-	l.writeUp()
+	l.kick.raise()
+	l.writes.raise()
 }
 
 // through is the look itself.
@@ -109,7 +107,7 @@ func (k *look) through(ctx context.Context) error {
 	if k.plan, err = k.decide(s); err != nil {
 		return err
 	}
-	k.shown, k.bases = k.plan, s.Bases
+	k.bases = s.Bases
 	k.loop.ledger.Decided(k.repo, k.terms, k.plan)
 	k.logPlan(k.plan)
 	k.measure(k.plan)
@@ -191,7 +189,7 @@ func (k *reading) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64
 		return plan.Snapshot{}, 0, fmt.Errorf("observe: %w", err)
 	}
 	memory.AddTo(&s)
-	k.sight = sightOf(s)
+	k.sight = event.SightOf(s)
 	k.compare(bound.Read{Snapshot: s, Pulls: ask.Pulls, Known: known})
 	s.Debts, s.Others = own, others
 	s.Sharers, s.Lacking = k.loop.ledger.Share(k.repo, k.last)
@@ -221,7 +219,7 @@ func (k *reading) recall(ctx context.Context) store.Memory {
 	ctx, cancel := context.WithTimeout(ctx, recordMost)
 	defer cancel()
 	memory, err := k.loop.store.Recall(ctx, k.repo, k.loop.now().Wall)
-	if k.loop.recalled(err) != nil {
+	if k.loop.health.Recalled(err) != nil {
 		k.end = fmt.Errorf("%w: %w", errStore, err)
 		return store.Memory{}
 	}
@@ -251,7 +249,7 @@ func (k *reading) recallHeads(ctx context.Context, s plan.Snapshot) map[plan.SHA
 	ctx, cancel := context.WithTimeout(ctx, recordMost)
 	defer cancel()
 	seen, err := k.loop.store.SeeHeads(ctx, k.repo, heads(s), k.last.Wall)
-	if k.loop.unkept(err) != nil {
+	if k.loop.health.Unkept(err) != nil {
 		k.end = fmt.Errorf("%w: %w", errStore, err)
 		return nil
 	}
@@ -270,7 +268,7 @@ func (k *reading) seeBranches(ctx context.Context, s plan.Snapshot) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, recordMost)
 	defer cancel()
-	if err := k.loop.unkept(k.loop.store.SeeBranches(ctx, k.repo, values, k.last.Wall)); err != nil {
+	if err := k.loop.health.Unkept(k.loop.store.SeeBranches(ctx, k.repo, values, k.last.Wall)); err != nil {
 		k.end = fmt.Errorf("%w: %w", errStore, err)
 	}
 }
@@ -280,15 +278,12 @@ func (k *look) observed(s plan.Snapshot) {
 	l := k.loop
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if s.Skew.Abs() > plan.MaxSkew && l.health.skew.Abs() <= plan.MaxSkew {
-		k.log.Warn(wordOfSkew(s.Skew))
-	}
-	l.health.skew = s.Skew
-	k.entry.open, k.entry.unobserved = openOf(s), false
-	if k.entry.events.shown(k.seen, k.entry.open) {
+	l.health.Skewed(s.Skew, k.log)
+	k.entry.open, k.entry.unobserved = event.OpenOf(s), false
+	if k.entry.events.Shown(k.seen, k.entry.open) {
 		k.entry.burstEnd, k.entry.eventAt, k.entry.prompt = never, never, never
 	}
-	k.entry.events.forget(k.seen)
+	k.entry.events.Forget(k.seen)
 	k.entry.bases = slices.Collect(maps.Keys(s.Bases))
 	k.entry.costs(max(1, l.forge.LookCost(k.repo), len(s.Bases))) // pull requests are paid from one hour, a base's rules from another
 	k.payRest()
@@ -322,7 +317,7 @@ func (k *look) keep(ctx context.Context, due time.Time) error {
 	defer cancel()
 	l := k.loop
 	kept := store.Look{Cost: k.cost, At: k.at, Plan: k.plan, Due: due, Notes: k.notes, Roster: k.roster, Recorded: k.recorded, Warnings: warnings(k.plan)}
-	if err := l.stored(l.store.Looked(ctx, k.repo, kept)); err != nil {
+	if err := l.health.Stored(l.store.Looked(ctx, k.repo, kept)); err != nil {
 		return fmt.Errorf("%w: %w", errStore, err)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/health"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -66,12 +67,12 @@ type Options struct {
 	Forge   Forge
 	Store   Store
 	Decide  func(plan.Snapshot) plan.Plan
-	Resync  time.Duration // between two looks at a quiet repository; 0: DefaultResync
-	Workers int           // looks at once; 0: DefaultWorkers
+	Resync  time.Duration // between two looks at a quiet repository; 0: five minutes
+	Workers int           // looks at once; 0: 32
 	Log     *slog.Logger  // nil: nothing is logged
 	Meter   Meter         // nil: nothing is measured
 	// Link is where people read more of what a status is about; "" is nowhere, as is nil.
-	Link func(plan.Repo, Target) string
+	Link func(plan.Repo, plan.Target) string
 	Now  func() time.Time // the wall clock; nil: time.Now
 }
 
@@ -83,17 +84,18 @@ type Loop struct {
 	resync time.Duration
 	log    *slog.Logger
 	meter  Meter
-	link   func(plan.Repo, Target) string
+	link   func(plan.Repo, plan.Target) string
 	clock  func() time.Time
 	began  time.Time // for the monotonic clock
 	seed   maphash.Seed
 
-	kick     chan struct{} // wakes the loop: the queue changed
-	discover chan struct{} // asks for a list of repositories
-	owing    chan struct{} // wakes the payer: the ledger changed
-	looks    sync.WaitGroup
+	kick     signal         // wakes the loop: the queue changed
+	discover signal         // asks for a list of repositories
+	owing    signal         // wakes the payer: the ledger changed
+	looks    sync.WaitGroup // and all else that goes on
 	ledger   *outbox.Ledger
-	writes   chan struct{} // wakes the writer: the table changed
+	health   *health.Service
+	writes   signal // wakes the writer: the table changed
 	table    *outbox.Table
 	missed   atomic.Bool // events may be lost that nothing was done for yet
 
@@ -105,16 +107,15 @@ type Loop struct {
 	count   int64                 // looks that began: each has its number in the log
 	holding map[*entry]bool       // of which nothing is written, so that they can be looked at
 	ignored map[plan.RepoKey]bool // repositories of which it was said that their deliveries are ignored
-	health  health
 }
 
 // New makes a Loop. Nothing happens before Run.
 func New(o Options) *Loop {
 	if o.Resync <= 0 {
-		o.Resync = DefaultResync
+		o.Resync = defaultResync
 	}
 	if o.Workers <= 0 {
-		o.Workers = DefaultWorkers
+		o.Workers = defaultWorkers
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -123,16 +124,16 @@ func New(o Options) *Loop {
 		o.Meter = noMeter{}
 	}
 	if o.Link == nil {
-		o.Link = func(plan.Repo, Target) string { return "" }
+		o.Link = func(plan.Repo, plan.Target) string { return "" }
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	l := &Loop{
 		forge: o.Forge, store: o.Store, decide: o.Decide, resync: o.Resync, log: o.Log, meter: o.Meter, link: o.Link, clock: o.Now,
-		began: time.Now(), seed: maphash.MakeSeed(), kick: make(chan struct{}, 1), discover: make(chan struct{}, 1),
-		owing: make(chan struct{}, 1), ledger: outbox.NewLedger(),
-		writes: make(chan struct{}, 1), table: outbox.NewTable(),
+		began: time.Now(), seed: maphash.MakeSeed(), kick: make(signal, 1), discover: make(signal, 1),
+		owing: make(signal, 1), ledger: outbox.NewLedger(), health: health.New(o.Log),
+		writes: make(signal, 1), table: outbox.NewTable(),
 		ignored: map[plan.RepoKey]bool{},
 	}
 	l.queue = newQueue(o.Workers, l.now())
@@ -147,27 +148,12 @@ func (l *Loop) now() instant {
 // Run loops until ctx ends. Then it lets the looks under way finish or undo the unit that they have in hand, which takes at
 // most stopMost, and returns nil; or an error if some look did not end in time.
 func (l *Loop) Run(ctx context.Context) error {
-	payer := make(chan struct{})
-	go func() {
-		defer close(payer)
-		l.payAll(ctx)
-	}()
-	lists := make(chan struct{})
-	go func() {
-		defer close(lists)
-		l.discoverAll(ctx)
-	}()
-	writer := make(chan struct{})
-	go func() {
-		defer close(writer)
-		l.writeAll(ctx)
-	}()
-	l.dispatch(ctx)
+	l.looks.Go(func() { l.payAll(ctx) })
+	l.looks.Go(func() { l.discoverAll(ctx) })
+	l.looks.Go(func() { l.writes.watch(ctx, func() time.Duration { return l.write(ctx) }) })
+	l.kick.watch(ctx, func() time.Duration { return l.start(ctx) })
 	ended := make(chan struct{})
 	go func() {
-		<-payer
-		<-writer
-		<-lists
 		l.looks.Wait()
 		close(ended)
 	}()
@@ -181,15 +167,27 @@ func (l *Loop) Run(ctx context.Context) error {
 
 var errStuck = errors.New("reconciliations did not end in time after the service was told to stop")
 
-// dispatch starts looks as their turn comes, until ctx ends.
-func (l *Loop) dispatch(ctx context.Context) {
+// signal wakes who watches it. It has room for one.
+type signal chan struct{}
+
+// raise wakes who watches. It never blocks.
+func (s signal) raise() {
+	select {
+	case s <- struct{}{}:
+	default: // he is about to look anyway
+	}
+}
+
+// watch does a step at once, whenever the signal is raised, and as long after the last one as that says, until ctx ends. The wall clock may jump:
+// it never waits for longer than napMost.
+func (s signal) watch(ctx context.Context, step func() time.Duration) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		timer.Reset(l.start(ctx))
+		timer.Reset(min(step(), napMost))
 		select {
 		case <-ctx.Done():
-		case <-l.kick:
+		case <-s:
 		case <-timer.C:
 		}
 	}
@@ -215,16 +213,12 @@ func (l *Loop) start(ctx context.Context) time.Duration {
 	l.holding = map[*entry]bool{}
 	for e := l.queue.next(now, l.still); e != nil; e = l.queue.next(now, l.still) {
 		k := l.newLook(e, now)
-		l.looks.Add(1)
-		go func() {
-			defer l.looks.Done()
-			k.run(ctx)
-		}()
+		l.looks.Go(func() { k.run(ctx) })
 	}
 	for e := range before {
 		if !l.holding[e] && e.state != looking { // it may not be looked at now for another reason
 			l.table.Unhold(e.repo)
-			l.writeUp()
+			l.writes.raise()
 		}
 	}
 	return min(rest, l.queue.nap(now.Tick))
@@ -240,22 +234,11 @@ func (l *Loop) still(e *entry) bool {
 	return l.table.Hold(e.repo)
 }
 
-// wakeUp makes the loop look at its queue.
-func (l *Loop) wakeUp() {
-	select {
-	case l.kick <- struct{}{}:
-	default: // it is about to look anyway
-	}
-}
-
 // Poke tells the loop that GitHub said something about a repository, and what it named of it. It never blocks. A repository without
 // a name is about none: only the hint counts then.
 func (l *Loop) Poke(repo plan.Repo, hint Hint, named plan.Mention) {
 	if hint == Membership {
-		select {
-		case l.discover <- struct{}{}:
-		default: // a list is already asked for
-		}
+		l.discover.raise()
 	}
 	if hint == StatusEcho || repo.Owner == "" || repo.Name == "" {
 		return
@@ -285,7 +268,7 @@ func (l *Loop) Poke(repo plan.Repo, hint Hint, named plan.Mention) {
 	}
 	// Else it wakes in time by itself. What waits has no alarm, but its first event, or a later one, may make it more than that.
 	if l.queue.first() < before || e.state == ready && (silent || e.class(now) == budget.Opening) {
-		l.wakeUp()
+		l.kick.raise()
 	}
 }
 
@@ -310,7 +293,7 @@ func (l *Loop) known(repo plan.Repo, hint Hint) *entry {
 	}
 	if hint == Membership { // it may be back, or renamed
 		l.ledger.Retry(e.repo)
-		l.payUp()
+		l.owing.raise()
 	}
 	return e
 }
@@ -331,6 +314,5 @@ func (l *Loop) revive(e *entry) {
 		e.gones, e.notBefore, e.resync = 0, 0, now
 		l.queue.soon(e, now)
 		l.ledger.Retry(e.repo)
-		l.payUp()
 	}
 }

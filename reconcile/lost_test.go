@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/health"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -84,7 +85,7 @@ func TestWhatLagsIsCountedOnce(t *testing.T) {
 			}
 		}
 		asked(0)
-		e.lag = lag{since: time.Now(), kind: wordLimited}
+		e.lag = health.Lag{Since: time.Now(), Kind: health.Limited}
 		asked(0)
 		time.Sleep(2 * lagsFor)
 		asked(1)

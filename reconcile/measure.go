@@ -45,7 +45,7 @@ func (l *Loop) Census() Census {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	c := Census{Verdicts: map[plan.Kind]int{}, Known: len(l.queue.repos), Skew: l.health.skew}
+	c := Census{Verdicts: map[plan.Kind]int{}, Known: len(l.queue.repos), Skew: l.health.Skew()}
 	for _, e := range l.queue.repos {
 		for kind, n := range e.kinds {
 			c.Verdicts[kind] += n
@@ -59,7 +59,7 @@ func (l *Loop) Census() Census {
 		case looking:
 			c.Looked++
 		}
-		if g := e.lags(now); !g.since.IsZero() {
+		if g := e.lags(now); !g.Since.IsZero() {
 			c.Lagging++
 		}
 	}
@@ -71,13 +71,13 @@ func (l *Loop) Census() Census {
 // measure notes what a plan is about: how many verdicts there are of each kind, and since when each release is due. One that the plan
 // before foresaw has been due since the instant that it named.
 func (k *look) measure(p plan.Plan) {
-	k.kinds, k.pending = map[plan.Kind]int{}, map[about]time.Time{}
 	k.loop.mu.Lock()
 	defer k.loop.mu.Unlock()
+	e, kinds, pending := k.entry, map[plan.Kind]int{}, map[about]time.Time{}
 	keep := func(a about, kind plan.Kind) {
-		k.kinds[kind]++
-		if was, ok := k.entry.pending[a]; ok && kind == plan.Waiting {
-			k.pending[a] = was // mostly for GitHub to take what it refused
+		kinds[kind]++
+		if was, ok := e.pending[a]; ok && kind == plan.Waiting {
+			pending[a] = was // mostly for GitHub to take what it refused
 		}
 	}
 	for _, v := range p.Verdicts {
@@ -89,13 +89,13 @@ func (k *look) measure(p plan.Plan) {
 		keep(about{branch: v.Name}, v.Kind)
 	}
 	since := k.at
-	if foreseen := k.entry.foreseen; !foreseen.IsZero() && foreseen.Before(since) {
-		since = foreseen
+	if !e.foreseen.IsZero() && e.foreseen.Before(since) {
+		since = e.foreseen
 	}
 	due := func(a about) {
-		k.pending[a] = since
-		if was, ok := k.entry.pending[a]; ok {
-			k.pending[a] = was
+		pending[a] = since
+		if was, ok := e.pending[a]; ok {
+			pending[a] = was
 		}
 	}
 	for _, a := range p.Actions {
@@ -108,6 +108,7 @@ func (k *look) measure(p plan.Plan) {
 			}
 		}
 	}
+	e.kinds, e.pending, e.foreseen, e.closes = kinds, pending, p.Wake, p.Closes
 }
 
 func aboutPull(n int) about { return about{subject: plan.Subject{Pull: n}} }
@@ -144,15 +145,6 @@ func (u *unit) wrote() {
 		l.meter.Status(l.now().Tick - e.outcome.event)
 		e.outcome.event = never
 	}
-}
-
-// measured notes on the entry what the look found. The caller holds the lock.
-func (k *look) measured(err error, now instant) {
-	k.loop.meter.Look(endOf(err), now.Tick-k.began)
-	if k.kinds == nil {
-		return // nothing was decided
-	}
-	k.entry.kinds, k.entry.pending, k.entry.foreseen = k.kinds, k.pending, k.plan.Wake
 }
 
 // endOf is how a look ended, as Meter has it.

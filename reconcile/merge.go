@@ -47,7 +47,7 @@ func (u *unit) merge(ctx context.Context, m plan.Merge) error {
 		if client.KindOf(err) != client.Transient || try == len(mergePauses) {
 			break
 		}
-		u.log.Info("retrying the merge", "pull", m.Pull, "in", mergePauses[try], "reason", reasonOf(err))
+		u.log.Info("retrying the merge", "pull", m.Pull, "in", mergePauses[try], "reason", client.ReasonOf(err))
 		if err = u.pause(ctx, mergePauses[try], m.Pin); err == nil {
 			err = u.permit(ctx, m)
 		}
@@ -79,11 +79,11 @@ func (u *unit) giveGreen(ctx context.Context, m plan.Merge, success *post) error
 // neverGreen follows a success that GitHub did not acknowledge. It may stand all the same, whatever came of another try: then it is put
 // back.
 func (u *unit) neverGreen(ctx context.Context, m plan.Merge, success *post, err error) error {
-	if limitOf(err) != nil && !success.stands {
+	if client.LimitOf(err) != nil && !success.stands {
 		return err // it is begun anew
 	}
 	if success.stands {
-		u.putBack(ctx, m, reasonOf(err))
+		u.putBack(ctx, m, client.ReasonOf(err))
 	}
 	act := u.actOf(m)
 	if client.KindOf(err) == client.Refused { // a commit takes a thousand statuses, and not one more
@@ -150,6 +150,13 @@ func (u *unit) setAfter(ctx context.Context, m plan.Merge) error {
 	return u.set(ctx, m.SHA, plan.Status{Context: m.Context, State: plan.Success, Description: m.Description}, budget.Debt)
 }
 
+// targeted reports whether somebody may have come to want to merge into a branch since the observation began.
+func (u *unit) targeted(b plan.Branch) bool {
+	u.loop.mu.Lock()
+	defer u.loop.mu.Unlock()
+	return u.entry.events.Targeted(u.seen, b)
+}
+
 // deleteBranch deletes the head's branch if it still stands at the head that was merged.
 func (u *unit) deleteBranch(ctx context.Context, m plan.Merge) error {
 	bounded, cancel := inHand(ctx)
@@ -168,7 +175,7 @@ func (u *unit) unmerged(ctx context.Context, m plan.Merge, err error, green bool
 		act.Refusal = u.refusal(plan.Refusal{Pull: m.Pull, Head: m.SHA, Tip: m.Tip}, err)
 	}
 	if green {
-		u.putBack(ctx, m, reasonOf(err))
+		u.putBack(ctx, m, client.ReasonOf(err))
 	}
 	return u.finish(ctx, act, err)
 }
@@ -186,7 +193,7 @@ func (u *unit) takeBack(ctx context.Context, d plan.Debt, why string) {
 	if _, paid := u.loop.ledger.WroteSince(outbox.PlaceOf(u.repo, d.SHA, d.Context), u.last.Tick); paid {
 		return
 	}
-	d.Description = shorten(why)
+	d.Description = why
 	if o := u.loop.ledger.CallIn(u.repo, d, u.loop.now()); o != nil {
 		u.loop.pay(ctx, o)
 	}

@@ -27,11 +27,6 @@ type moving struct {
 	over  bool                      // nothing more is asked for: an answer was lost, or so many such requests were made
 }
 
-// piece is moves that go in one request. It is void as soon as one of them is.
-type piece struct{ plan.MoveBranches }
-
-func pieceOf(moves ...plan.Move) piece { return piece{plan.MoveBranches{Moves: moves}} }
-
 // move moves windowed branches. Once the success of one is set, that ends with the move or with pending, whatever happens in
 // between.
 func (u *unit) move(ctx context.Context, a plan.MoveBranches) error {
@@ -44,7 +39,7 @@ func (u *unit) move(ctx context.Context, a plan.MoveBranches) error {
 	}()
 	err := v.inTime(ctx, a)
 	if err != nil {
-		v.withdrawAll(ctx, reasonOf(err))
+		v.withdrawAll(ctx, client.ReasonOf(err))
 	} else {
 		v.withdrawAll(ctx, wordLeft)
 	}
@@ -154,7 +149,7 @@ func (v *moving) moveTen(ctx context.Context, moves []plan.Move) (allRefused boo
 		case each[i] == nil:
 			done = append(done, m)
 		case refuses(each[i]):
-			refused = append(refused, v.stuck(m, reasonOf(each[i])))
+			refused = append(refused, v.stuck(m, client.ReasonOf(each[i])))
 		default:
 			unknown, lost = append(unknown, m), each[i]
 		}
@@ -208,7 +203,7 @@ func refuses(err error) bool {
 
 // ask asks GitHub for moves.
 func (v *moving) ask(ctx context.Context, moves []plan.Move, write func(context.Context) error) error {
-	p := pieceOf(moves...)
+	p := plan.MoveBranches{Moves: moves}
 	if err := v.permit(ctx, p); err != nil {
 		return err
 	}
@@ -244,9 +239,9 @@ func (v *moving) unmoved(ctx context.Context, moves []plan.Move, err error) erro
 	if errors.Is(err, errVoid) {
 		return err
 	}
-	v.withdraw(ctx, moves, reasonOf(err))
+	v.withdraw(ctx, moves, client.ReasonOf(err))
 	act := v.actOn(moves[0])
-	act.Outcome, act.Reason = outcomeOf(err), reasonOf(err)
+	act.Outcome, act.Reason = outcomeOf(err), client.ReasonOf(err)
 	if refuses(err) { // it was asked for alone
 		act = v.stuck(moves[0], act.Reason)
 	}

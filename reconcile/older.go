@@ -23,7 +23,7 @@ func (k *reading) compare(r bound.Read) {
 	defer k.loop.mu.Unlock()
 	names := k.entry.bounds.Compare(r, k.loop.now().Tick)
 	for _, n := range names {
-		k.entry.events.add(n)
+		k.entry.events.Add(n)
 		unknown(r.Snapshot, n.Pull)
 	}
 	if len(names) > 0 {

@@ -23,18 +23,9 @@ func (k *look) wholeAsk() forge.Ask {
 	defer k.loop.mu.Unlock()
 	e := k.entry
 	ask := forge.Ask{Rules: k.rules, Rulesets: k.rules && e.bases != nil, Merged: e.merged[:min(len(e.merged), forge.MaxPulls)]}
-	ask.Full = e.attention.full(k.loop.now().Wall, k.rules || e.events.whole > e.answered || e.opening)
-	for _, a := range e.events.arrivals {
-		ask.Full = append(ask.Full, a.pull)
-	}
-	for n := range e.events.named {
-		switch {
-		case n.Pull != 0:
-			ask.Full = append(ask.Full, n.Pull)
-		case n.SHA != "":
-			ask.Heads = append(ask.Heads, n.SHA)
-		}
-	}
+	ask.Full = e.attention.full(k.loop.now().Wall, k.rules || e.events.Whole > e.answered || e.opening)
+	named, heads := e.events.Named()
+	ask.Full, ask.Heads = append(ask.Full, named...), heads
 	return ask
 }
 

@@ -19,20 +19,13 @@ func (l *Loop) payAll(ctx context.Context) {
 	for n := 1; ctx.Err() == nil && l.recallDebts(ctx) != nil; n++ {
 		sleep(ctx, backoff(n))
 	}
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for ctx.Err() == nil {
+	l.owing.watch(ctx, func() time.Duration {
 		due, nap := l.ledger.Next(l.now())
 		for _, o := range due {
 			l.looks.Go(func() { l.pay(ctx, o) })
 		}
-		timer.Reset(min(nap, napMost)) // the wall clock may jump
-		select {
-		case <-ctx.Done():
-		case <-l.owing:
-		case <-timer.C:
-		}
-	}
+		return nap
+	})
 }
 
 // recallDebts takes in the debts that the store has.
@@ -40,26 +33,18 @@ func (l *Loop) recallDebts(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, recordMost)
 	defer cancel()
 	all, err := l.store.Debts(ctx)
-	if l.recalled(err) != nil {
+	if l.health.Recalled(err) != nil {
 		return err
 	}
 	now := l.now()
 	l.ledger.Recall(all, now)
-	l.writeUp()
+	l.writes.raise()
 	return nil
-}
-
-// payUp makes the payer look at the ledger.
-func (l *Loop) payUp() {
-	select {
-	case l.owing <- struct{}{}:
-	default: // it is about to look anyway
-	}
 }
 
 // pay pays one debt, of which the ledger began the payment.
 func (l *Loop) pay(ctx context.Context, o *outbox.Row) {
-	defer l.payUp()
+	defer l.owing.raise()
 	if err := guard(func() error { l.payOnce(ctx, o); return nil }); err != nil {
 		l.ledger.Rested(o, l.now().Tick+payWaitMost, outbox.Debtor)
 		l.log.Error("withdrawing a green status failed", debtArgs(o.Repo, o.Debt, "error", err)...)
@@ -79,7 +64,7 @@ func (l *Loop) payOnce(ctx context.Context, o *outbox.Row) {
 	bounded, cancel := inHand(budget.WithClass(ctx, budget.Debt))
 	defer cancel()
 	status := o.Status()
-	status.Target = l.link(repo, targetOf(o.Debt))
+	status.Target = l.link(repo, o.Target())
 	err := l.forge.SetStatus(bounded, repo, o.SHA, status)
 	now := l.now()
 	switch {
@@ -103,7 +88,7 @@ func (l *Loop) paid(ctx context.Context, repo plan.Repo, at outbox.Place, o *out
 	l.ledger.Rested(o, 0, outbox.Nobody)
 	l.ledger.Answered(repo)
 	l.keepPayment(ctx, repo, d, store.Done, string(d.State)+": "+d.Description, store.Tally{More: 1 + tries}, now)
-	l.writeUp() // what waited for it goes on
+	l.writes.raise() // what waited for it goes on
 	l.retry(repo.Installation, now)
 }
 
@@ -116,7 +101,7 @@ func (l *Loop) retry(installation int64, now instant) {
 			l.queue.soon(e, now.Tick)
 		}
 	}
-	l.wakeUp()
+	l.kick.raise()
 }
 
 // unpaid follows a payment that GitHub did not take: it is tried again. One that is refused, or fails while GitHub takes others, is
@@ -136,14 +121,14 @@ func (l *Loop) unpaid(ctx context.Context, repo plan.Repo, o *outbox.Row, now in
 		return
 	}
 	l.ledger.Rested(o, now.Tick+pause, fault)
-	l.writeUp() // it may be another write that shows whether GitHub takes any
+	l.writes.raise() // it may be another write that shows whether GitHub takes any
 	if fault == outbox.GitHub {
 		l.log.Warn("cannot withdraw a green status yet", debtArgs(repo, d, "error", err)...)
 		return
 	}
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
-	_ = l.stored(l.store.Unpaid(ctx, d.Number, tries+1, reasonOf(err))) // shown by Ready; the ledger knows it
+	_ = l.health.Stored(l.store.Unpaid(ctx, d.Number, tries+1, client.ReasonOf(err))) // shown by Ready; the ledger knows it
 	l.log.Error("GitHub refuses to withdraw a green status", debtArgs(repo, d, "error", err)...)
 }
 
@@ -152,7 +137,7 @@ func (l *Loop) giveUp(ctx context.Context, repo plan.Repo, o *outbox.Row, now in
 	l.ledger.End(outbox.PlaceOf(o.Repo, o.SHA, o.Context), o.Number)
 	d := o.Debt
 	l.ledger.Rested(o, 0, outbox.Nobody)
-	l.keepPayment(ctx, repo, d, store.Refused, wordGaveUp+reasonOf(err), store.Tally{}, now)
+	l.keepPayment(ctx, repo, d, store.Refused, wordGaveUp+client.ReasonOf(err), store.Tally{}, now)
 	l.log.Error("gave up withdrawing a green status", debtArgs(repo, d, "error", err)...)
 }
 
@@ -162,7 +147,7 @@ func (l *Loop) keepPayment(ctx context.Context, repo plan.Repo, d plan.Debt, out
 	l.log.Info("action finished", debtArgs(repo, d, "verb", (plan.SetStatus{}).Verb(), "outcome", outcome, "reason", reason)...)
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
-	_ = l.stored(l.store.Record(ctx, store.Act{ // shown by Ready; a debt that stays in the store is paid once more after a start
+	_ = l.health.Stored(l.store.Record(ctx, store.Act{ // shown by Ready; a debt that stays in the store is paid once more after a start
 		Repo: repo, At: now.Wall, Verb: (plan.SetStatus{}).Verb(), Pull: d.Subject.Pull, SHA: d.SHA, Reason: reason, Outcome: outcome,
 		Acquit: []int64{d.Number}, Tallies: []store.Tally{tally},
 	}))
@@ -174,7 +159,7 @@ func debtArgs(repo plan.Repo, d plan.Debt, more ...any) []any {
 
 // payPause is how long an installation's payments rest after a failure that is nobody's in particular.
 func payPause(fails int, now instant, err error) time.Duration {
-	if limit := limitOf(err); limit != nil && limit.Until.After(now.Wall) {
+	if limit := client.LimitOf(err); limit != nil && limit.Until.After(now.Wall) {
 		return min(limit.Until.Sub(now.Wall), limitedMost)
 	}
 	if fails >= payTires[outbox.GitHub] {
@@ -202,10 +187,10 @@ func (l *Loop) owe(ctx context.Context, repo plan.Repo, debts ...plan.Debt) erro
 	defer cancel()
 	now := l.now()
 	kept, err := l.store.Owe(ctx, repo, now.Wall, debts...)
-	if l.stored(err) != nil {
+	if l.health.Stored(err) != nil {
 		return err
 	}
 	l.ledger.Keep(repo, now, kept...)
-	l.payUp()
+	l.owing.raise()
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
@@ -36,7 +37,7 @@ func (w *post) class() budget.Class {
 
 func (w *post) tally() store.TallyKey { return store.TallyKey{SHA: w.sha, Context: w.Context} }
 
-func (w *post) scope() scope { return scope{sha: w.sha, context: w.Context} }
+func (w *post) scope() event.Scope { return event.Scope{SHA: w.sha, Context: w.Context} }
 
 // post writes a status. A success is written only once its debt is on the disk, and while
 // there is room for the status that takes it back; whatever else is written there ends the debt. Writes to one commit and context keep
@@ -138,7 +139,7 @@ func (u *unit) put(ctx context.Context, w *post) error {
 	if err == nil {
 		u.wrote()
 		if u.loop.ledger.Answered(u.repo) {
-			u.loop.payUp()
+			u.loop.owing.raise()
 		}
 	}
 	if !undone(err) {
@@ -205,7 +206,7 @@ func (u *unit) acquitAll(ctx context.Context) {
 	}
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
-	if err := u.loop.stored(u.loop.store.Acquit(ctx, slices.Clone(u.acquit)...)); err == nil {
+	if err := u.loop.health.Stored(u.loop.store.Acquit(ctx, slices.Clone(u.acquit)...)); err == nil {
 		u.acquit = nil
 	}
 }

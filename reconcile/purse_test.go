@@ -106,7 +106,7 @@ func TestWhatIsFreeForAResyncIsNotWaitedFor(t *testing.T) {
 	q := newQueue(1, at(0))
 	e := q.addNew(t, 1, 1)
 	e.line.ready = []*entry{e}
-	e.line.purses[points] = purse{Share: budget.Share{Each: math.Inf(1), Free: 1}, renewed: time.Hour}
+	e.line.purses[points] = purse{Purse: budget.Purse{Share: budget.Share{Each: math.Inf(1), Free: 1}, Renewed: time.Hour}}
 	if got := e.line.affordableAt(at(time.Minute)); got < time.Minute || got > time.Minute+time.Second {
 		t.Errorf("it waits until %v", got)
 	}

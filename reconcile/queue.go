@@ -9,6 +9,8 @@ import (
 	"github.com/sluicegate/sluice/bound"
 	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/clock"
+	"github.com/sluicegate/sluice/event"
+	"github.com/sluicegate/sluice/health"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -83,12 +85,11 @@ type notes struct {
 
 // credit is a repository's part in the shares of GitHub's hours (share.go).
 type credit struct {
-	cost    int   // of a look, as the last one showed, in points or requests of an hour; 0: none did yet
-	reads   reads // requests of the last observation
-	flows   [accounts]budget.Flow
-	taken   [accounts]float64 // what the look under way, or the last one, was taken to cost
-	drawn   [accounts]float64 // of the reserve
-	drawnIn [accounts]tick    // in which hour: its end
+	cost  int   // of a look, as the last one showed, in points or requests of an hour; 0: none did yet
+	reads reads // requests of the last observation
+	flows [accounts]budget.Flow
+	taken [accounts]float64 // what the look under way, or the last one, was taken to cost
+	draws [accounts]budget.Draw
 }
 
 // failures are what went wrong in a row.
@@ -98,7 +99,7 @@ type failures struct {
 	gones     int // looks to which GitHub said that the repository is not there
 	idles     int // looks that wrote nothing and wanted another one at once
 	rereads   int // reads again after which nothing began
-	lag       lag
+	lag       health.Lag
 	complaint string // the last look's failure, as it was logged; "": it did not fail
 }
 
@@ -113,14 +114,14 @@ type carried struct {
 
 // known is what events and observations have said.
 type known struct {
-	events     events           // that void what they name
-	bounds     bound.Book       // what they say that a read must show
-	open       map[int]proposal // pull requests that the last observation showed
-	unobserved bool             // a look is under way that has not observed yet
-	bases      []plan.Branch    // at the last look; nil: there was none
-	attention  attention        // touched by its look alone, as the next
-	answered   uint64           // of seen, those before the last observation
-	swept      bool             // a look since the start read what people left behind before it
+	events     event.Log              // that void what they name
+	bounds     bound.Book             // what they say that a read must show
+	open       map[int]event.Proposal // pull requests that the last observation showed
+	unobserved bool                   // a look is under way that has not observed yet
+	bases      []plan.Branch          // at the last look; nil: there was none
+	attention  attention              // touched by its look alone, as the next
+	answered   uint64                 // of seen, those before the last observation
+	swept      bool                   // a look since the start read what people left behind before it
 }
 
 // shown is what people are shown of the last look.
@@ -201,7 +202,7 @@ func (q *queue) join(e *entry) {
 		ln = &line{installation: e.repo.Installation}
 		q.lines[e.repo.Installation] = ln
 	}
-	e.line, e.flows, e.drawn = ln, [accounts]budget.Flow{}, [accounts]float64{}
+	e.line, e.flows, e.draws = ln, [accounts]budget.Flow{}, [accounts]budget.Draw{}
 	ln.repos++
 	ln.cost += e.cost
 	if e.cost > 0 {
@@ -280,10 +281,10 @@ func (q *queue) drift(now instant) time.Duration {
 // note takes in an event. One that breaks a silence is looked at as soon as those that come with it are here; else the burst that it
 // belongs to settles first.
 func (q *queue) note(e *entry, named plan.Mention, now tick) {
-	if named.Arrival && !e.unobserved && e.open[named.Pull] == (proposal{named.SHA, named.Target}) {
+	if named.Arrival && !e.unobserved && e.open[named.Pull] == (event.Proposal{Head: named.SHA, Base: named.Target}) {
 		return // it was seen already
 	}
-	e.events.add(named)
+	e.events.Add(named)
 	if !e.forerun(named) {
 		if e.state != looking && now-max(e.ended, e.latest) >= burstQuiet {
 			e.prompt = min(e.prompt, now+burstFirst)

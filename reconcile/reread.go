@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/sluicegate/sluice/budget"
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -21,7 +22,7 @@ func (v *moving) inTime(ctx context.Context, a plan.MoveBranches) error {
 	defer func() { v.seen, v.last = seen, last }()
 	v.adopt(ctx, a.Moves)
 	err := errVoid
-	if !v.void(scope{moves: true}) && !v.aged() {
+	if !v.void(event.Scope{Moves: true}) && !v.aged() {
 		err = v.inGroups(ctx, a.Moves)
 	}
 	for range rereadMost {
@@ -99,7 +100,7 @@ func (u *unit) aged() bool { return u.loop.now().Tick-u.last.Tick >= agedAfter }
 // observeAgain is a new observation of windowed branches alone. What was noted before it began does not make it void.
 func (v *moving) observeAgain(ctx context.Context) (plan.Snapshot, error) {
 	v.loop.mu.Lock()
-	v.seen = v.entry.events.count
+	v.seen = v.entry.events.Count
 	v.loop.mu.Unlock()
 	s, _, err := v.read(budget.WithClass(ctx, budget.Opening), forge.Ask{Pulls: []int{}})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/health"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -15,9 +16,6 @@ func (k *look) schedule(err error, now instant) {
 	if p.Wake.After(now.Wall) {
 		e.wake = p.Wake
 	}
-	if k.kinds != nil {
-		e.closes = p.Closes
-	}
 	if err == nil && e.gone() {
 		e.resync = now.Tick // it is there again: what was not kept up is read anew
 	}
@@ -26,7 +24,7 @@ func (k *look) schedule(err error, now instant) {
 	}
 	k.lagging(err, now)
 	k.payRest()
-	if limit := limitOf(err); k.at.IsZero() && (limit == nil || !limit.Foreseen) { // nothing was seen of what the event brought
+	if limit := client.LimitOf(err); k.at.IsZero() && (limit == nil || !limit.Foreseen) { // nothing was seen of what the event brought
 		e.eventAt = min(e.eventAt, e.event)
 	}
 	if k.at.IsZero() {
@@ -132,7 +130,7 @@ func (k *look) scheduleSoon(now instant) {
 
 // schedulePastLimit lets the whole installation rest, and no other.
 func (k *look) schedulePastLimit(err error, now instant) {
-	limit := limitOf(err)
+	limit := client.LimitOf(err)
 	if limit.Foreseen {
 		k.scheduleForeseen(limit, now)
 		return
@@ -147,7 +145,7 @@ func (ln *line) limitedBy(k reading, limit *client.Error, now instant) {
 		ln.limits++
 	}
 	pause := limitPause(now.Wall, limit.Until, ln.limits)
-	ln.why = shorten(wordOfFailure(limit))
+	ln.why = health.WhyOf(limit)
 	ln.limited = max(ln.limited, now.Tick+pause)
 	k.log.Warn("GitHub limits the installation", "installation", k.repo.Installation, "error", limit, "again_in", pause)
 }

@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -23,14 +22,10 @@ const (
 	accounts = 2
 )
 
-// purse is one account's hour of an installation, as it is shared out.
+// purse is one account's hour of an installation.
 type purse struct {
-	budget.Share
-	tells   float64 // may be spent now on statuses that only tell: whose turn it is the table says
-	share   float64 // of the reserve: what each that opens something, or doubts, may have beyond its share of the rest
-	drawers int     // how many had some of this hour's reserve
-	renewed tick    // when the next hour begins
-	refused tick    // no look for an event that takes some of it before this: our own count of the hour refused one
+	budget.Purse
+	refused tick // no look for an event that takes some of it before this: our own count of the hour refused one
 }
 
 // reads is how many requests beside GraphQL's looks took: the last that read the rules as well, and the last that did not.
@@ -43,59 +38,16 @@ func (l *Loop) share(ln *line, telling int, now instant) {
 	ln.shared = now.Tick
 	b, waiting := l.forge.Budgets(ln.installation), ln.waiting(now)
 	for of, x := range [accounts]budget.Quota{points: b.GraphQL, requests: b.REST} {
-		p, of := &ln.purses[of], account(of)
-		renewed := now.TickOf(x.Renewed)
-		if (renewed - p.renewed).Abs() > time.Minute { // GitHub names an hour's end to the second
-			p.drawers = 0
-		}
-		p.renewed = renewed
-		all := ln.flows(of, ln.ready)
-		p.Refill(x, budget.Saved(all)+p.tells, since, now.Wall)
-		if p.Each == 0 {
-			p.tells = 0
-			continue
-		}
-		some := all
+		all := ln.flows(account(of), ln.ready)
+		some, n := all, 0
 		if len(waiting) < len(ln.ready) {
-			some = ln.flows(of, waiting)
+			some = ln.flows(account(of), waiting)
 		}
-		if of == requests {
-			p.tell(telling, some)
+		if account(of) == requests {
+			n = telling
 		}
-		p.Give(some)
-		budget.Pool(some, all)
-		p.share = float64(budget.EventReserve(x.Limit)) / float64(max(1, p.drawers))
+		ln.purses[of].Fill(x, since, now, n, some, all)
 	}
-}
-
-// tell gives repositories that have something to tell as much of what has become free as those whose looks lack some, each: a quantum at most is
-// kept for them, as GitHub's pace by the minute may let less of it through.
-func (p *purse) tell(telling int, waiting []*budget.Flow) {
-	if telling == 0 {
-		p.Free, p.tells = p.Free+p.tells, 0
-		return
-	}
-	lacking := 0
-	for _, f := range waiting {
-		if f.Lacks() > 0 {
-			lacking++
-		}
-	}
-	part := max(0, min(p.Free*float64(telling)/float64(telling+lacking), budget.Quantum-p.tells))
-	p.Free, p.tells = p.Free-part, p.tells+part
-}
-
-// mayTell is how many statuses that only tell may begin now, and when there may be one more. Each takes a request. The caller holds the lock.
-func (p *purse) mayTell(now tick) (many int, again tick) {
-	switch {
-	case p.Each == 0:
-		return math.MaxInt, never
-	case p.tells >= 1:
-		return int(p.tells), now + time.Millisecond // or as soon as one ends
-	case math.IsInf(p.Each, 1):
-		return 0, p.renewed
-	}
-	return 0, now + max(time.Millisecond, time.Duration((1-p.tells)*min(p.Each, time.Hour.Seconds())*float64(time.Second)))
 }
 
 // waiting is those of a line among whom is shared out: those that wait for events, else all.
@@ -156,19 +108,11 @@ func (e *entry) affordable(now instant) bool {
 // overdrawn reports whether a repository's openings, and doubts, have used up their equal share of this hour's reserve.
 func (e *entry) overdrawn() bool {
 	for of, p := range e.line.purses {
-		if p.Each > 0 && e.drawnOf(account(of)) >= max(p.share, e.price(account(of)), 1) {
+		if p.Overdrawn(e.draws[of], e.price(account(of))) {
 			return true
 		}
 	}
 	return false
-}
-
-// drawnOf is what a repository took of this hour's reserve.
-func (e *entry) drawnOf(of account) float64 {
-	if (e.line.purses[of].renewed - e.drawnIn[of]).Abs() > time.Minute {
-		return 0
-	}
-	return e.drawn[of]
 }
 
 // pay books what a look costs: as it begins what it is taken to, and then the rest. While nobody has to wait nothing is booked: nobody is to
@@ -178,11 +122,7 @@ func (e *entry) pay(of account, spent float64) {
 	switch {
 	case p.Each == 0:
 	case e.lookClass == budget.Opening:
-		had := e.drawnOf(of)
-		e.drawn[of], e.drawnIn[of] = had+spent, p.renewed
-		if had == 0 && spent > 0 {
-			p.drawers++
-		}
+		p.Draw(&e.draws[of], spent)
 	default:
 		e.flows[of].Saved -= spent
 	}
@@ -197,7 +137,7 @@ func (ln *line) affordableAt(now instant) tick {
 			lacks := e.lacks(account(of))
 			if p.Each > 0 && lacks > p.Free {
 				seconds := min((lacks-p.Free)*p.Each, clock.Century.Seconds())
-				wait = max(wait, min(p.renewed, now.Tick+time.Duration(seconds*float64(time.Second))+time.Millisecond))
+				wait = max(wait, min(p.Renewed, now.Tick+time.Duration(seconds*float64(time.Second))+time.Millisecond))
 			}
 			if e.price(account(of)) > 0 {
 				wait = max(wait, p.refused)

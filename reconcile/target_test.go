@@ -34,7 +34,7 @@ func TestWhatStatusesAreAbout(t *testing.T) {
 				}
 			})
 		}
-		stop := w.run(reconcile.Options{Link: func(r plan.Repo, t reconcile.Target) (link string) {
+		stop := w.run(reconcile.Options{Link: func(r plan.Repo, t plan.Target) (link string) {
 			w.set(func() { link = links })
 			return fmt.Sprintf("%s %s #%d %s %s:%d", link, r, t.Subject.Pull, t.Subject.Base, t.Origin.SHA, t.Origin.Line)
 		}})

@@ -23,7 +23,7 @@ func (v *moving) unlock(ctx context.Context, group []plan.Move) ([]plan.Move, er
 		if v.over || !v.lives(ctx, m) {
 			continue
 		}
-		err := v.permit(ctx, pieceOf(m))
+		err := v.permit(ctx, plan.MoveBranches{Moves: []plan.Move{m}})
 		if err == nil {
 			err = v.setGreen(ctx, m)
 		}
@@ -47,7 +47,7 @@ func (v *moving) setGreen(ctx context.Context, m plan.Move) error {
 	}
 	success.debt.Ends = plan.Soonest(m.Before, v.loop.now().Wall.Add(unitMost))
 	v.green[m.Branch] = m
-	err := v.patiently(ctx, pieceOf(m), func(ctx context.Context) error { return v.post(ctx, &success) })
+	err := v.patiently(ctx, plan.MoveBranches{Moves: []plan.Move{m}}, func(ctx context.Context) error { return v.post(ctx, &success) })
 	if undone(err) {
 		delete(v.green, m.Branch)
 	}
@@ -58,7 +58,7 @@ func (v *moving) setGreen(ctx context.Context, m plan.Move) error {
 func debtOf(m plan.Move) plan.Debt {
 	return plan.Debt{
 		SHA: m.New, Context: plan.PromoteContextFor(m.Branch), For: plan.ForMove, Subject: plan.Subject{Base: m.Branch},
-		State: plan.Pending, Description: shorten(because(m.Withdrawn, wordUnmoved)),
+		State: plan.Pending, Description: because(m.Withdrawn, wordUnmoved),
 	}
 }
 

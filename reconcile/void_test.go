@@ -1,10 +1,11 @@
 package reconcile
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/event"
+	"github.com/sluicegate/sluice/health"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -35,13 +36,12 @@ func TestWhatAnEventVoids(t *testing.T) {
 		"promote":   status(tip, plan.PromoteContext),
 		"unlock":    status(tip, plan.PromoteContextFor("rw/a")),
 		"move":      plan.MoveBranches{Moves: []plan.Move{{Branch: "rw/a", New: tip}}},
-		"piece":     pieceOf(plan.Move{Branch: "rw/a", New: tip}),
 		"no base":   status(x, plan.ContextFor("gone")),
 		"no pull":   plan.Update{Pin: plan.Pin{SHA: z}, Pull: 9},
 		"no action": nil,
 	}
 	unknown := []string{"no base", "no pull", "no action"} // void with every event
-	ours := []string{"promote", "unlock", "move", "piece"} // rest on branches and commits
+	ours := []string{"promote", "unlock", "move"}          // rest on branches and commits
 	of1 := []string{"merge 1", "status 1", "update 1"}
 	of2, of3 := []string{"status 2"}, []string{"status 3"}
 	join := func(all ...[]string) (out []string) {
@@ -76,12 +76,12 @@ func TestWhatAnEventVoids(t *testing.T) {
 			q := newQueue(1, at(0))
 			e := q.addNew(t, 1, 1)
 			l := &Loop{queue: q}
-			e.events.add(plan.Mention{}) // before the look: it is answered
+			e.events.Add(plan.Mention{}) // before the look: it is answered
 			q.begin(e, at(1))
-			k := &look{reading: reading{loop: l, entry: e, repo: e.repo, seen: e.events.count}}
-			k.sight = sightOf(s)
+			k := &look{reading: reading{loop: l, entry: e, repo: e.repo, seen: e.events.Count}}
+			k.sight = event.SightOf(s)
 			for name, a := range acts {
-				if k.void(scopeOf(a)) {
+				if k.void(event.ScopeOf(a)) {
 					t.Errorf("%s is void before any event", name)
 				}
 			}
@@ -91,35 +91,14 @@ func TestWhatAnEventVoids(t *testing.T) {
 				void[name] = true
 			}
 			for name, a := range acts {
-				if got := k.void(scopeOf(a)); got != void[name] {
+				if got := k.void(event.ScopeOf(a)); got != void[name] {
 					t.Errorf("%s: void %v, want %v", name, got, void[name])
 				}
 			}
-			if k.seen = e.events.count; k.void(scopeOf(acts["merge 1"])) { // it was observed again
+			if k.seen = e.events.Count; k.void(event.ScopeOf(acts["merge 1"])) { // it was observed again
 				t.Error("an event voids what was observed after it")
 			}
 		})
-	}
-}
-
-// TestNamesAreBounded: of more names than are kept the whole is void, also of those that were dropped.
-func TestNamesAreBounded(t *testing.T) {
-	var v events
-	for n := range 3 * namesMost {
-		v.add(plan.Mention{Pull: n + 1, SHA: plan.SHA(fmt.Sprint(n))})
-		if len(v.named) > namesMost+4 {
-			t.Fatalf("%d names are kept", len(v.named))
-		}
-		if v.whole == 0 && !v.since(0, []plan.Mention{{Pull: 1}}) {
-			t.Fatal("a name was dropped, and the whole is not void")
-		}
-	}
-	if v.whole == 0 {
-		t.Error("too many names void nothing more than what they name")
-	}
-	v.forget(v.count)
-	if len(v.named) > 0 {
-		t.Errorf("%d names are kept after a look answered them", len(v.named))
 	}
 }
 
@@ -128,7 +107,7 @@ func TestALookAnswersNames(t *testing.T) {
 	l := New(Options{Forge: still{}, Store: still{}, Decide: func(plan.Snapshot) plan.Plan { return plan.Plan{} }})
 	l.adoptList([]plan.Repo{repository(1, 1)})
 	e := l.queue.repos[plan.RepoKey{ID: 1}]
-	for n := range 3 * namesMost {
+	for n := range 6000 {
 		l.Poke(e.repo, Changed, plan.Mention{Pull: n + 1})
 		if n%100 != 0 {
 			continue
@@ -141,7 +120,7 @@ func TestALookAnswersNames(t *testing.T) {
 		l.mu.Unlock()
 		k.run(t.Context())
 	}
-	if e.events.whole > 0 {
+	if e.events.Whole > 0 {
 		t.Error("names gathered although looks answered them")
 	}
 }
@@ -154,7 +133,7 @@ func TestAnArrivalThatWasSeen(t *testing.T) {
 		{Number: 1, Base: "main", Head: x}, {Number: 2, Base: "main", Head: y, Unread: plan.Unread{Reason: "timed out"}},
 	}}
 	seen := plan.Mention{Pull: 1, SHA: x, Target: "main", Arrival: true}
-	status := scopeOf(plan.SetStatus{Pin: plan.Pin{SHA: x}, Context: plan.ContextFor("main"), State: plan.Pending})
+	status := event.ScopeOf(plan.SetStatus{Pin: plan.Pin{SHA: x}, Context: plan.ContextFor("main"), State: plan.Pending})
 	change := func(f func(*plan.Mention)) plan.Mention {
 		n := seen
 		f(&n)
@@ -181,14 +160,14 @@ func TestAnArrivalThatWasSeen(t *testing.T) {
 		t.Run(c.why, func(t *testing.T) {
 			q := newQueue(2, at(0))
 			e := q.addNew(t, 1, 1)
-			l := &Loop{queue: q, forge: still{}}
-			e.open = openOf(s) // by the look before
+			l := &Loop{queue: q, forge: still{}, health: health.New(nil)}
+			e.open = event.OpenOf(s) // by the look before
 			q.begin(e, at(1))
-			k := &look{reading: reading{loop: l, entry: e, repo: e.repo, seen: e.events.count}, line: e.line}
+			k := &look{reading: reading{loop: l, entry: e, repo: e.repo, seen: e.events.Count}, line: e.line}
 			for _, n := range c.during {
 				q.note(e, n, 2)
 			}
-			k.sight = sightOf(s)
+			k.sight = event.SightOf(s)
 			k.observed(s)
 			for _, n := range c.after {
 				q.note(e, n, 3)
@@ -222,15 +201,15 @@ func TestAnArrivalAtWhatWasReadAgain(t *testing.T) {
 	l.queue.advance(now)
 	k := l.newLook(l.queue.next(now, nobodyWrites), now)
 	l.mu.Unlock()
-	k.sight = sightOf(shows(x))
+	k.sight = event.SightOf(shows(x))
 	k.observed(shows(x))
 	l.Poke(e.repo, Changed, arrives(y))
-	k.seen, k.part = e.events.count, []int{1}
+	k.seen, k.part = e.events.Count, []int{1}
 	if _, _, err := k.readPart(t.Context(), shows(x), nil); err != nil {
 		t.Fatal(err)
 	}
-	k.sight = sightOf(shows(y))
-	write := scopeOf(plan.SetStatus{Pin: plan.Pin{SHA: y}, Context: plan.ContextFor("main"), State: plan.Success})
+	k.sight = event.SightOf(shows(y))
+	write := event.ScopeOf(plan.SetStatus{Pin: plan.Pin{SHA: y}, Context: plan.ContextFor("main"), State: plan.Success})
 	if k.void(write) {
 		t.Error("void although nothing happened since it was read again")
 	}

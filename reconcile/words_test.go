@@ -1,32 +1,20 @@
 package reconcile
 
 import (
-	"fmt"
 	"strings"
 	"testing"
-	"time"
-	"unicode/utf8"
 
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/store"
 )
 
 func TestWords(t *testing.T) {
-	got := strings.Join(append(wordsOfHealth(health{
-		store: fmt.Errorf("keep plan of acme/fleet: %w: 13", store.ErrFull),
-		list:  lag{why: "no answer: dial tcp ghe.internal:443", kind: "GitHub does not answer"},
-		skew:  61*time.Minute + 400*time.Millisecond,
-	}), wordVoid, wordLate, wordStopped, wordGone, wordBroken, wordOlder, wordLeft,
+	got := strings.Join([]string{wordVoid, wordLate, wordStopped, wordBroken, wordOlder, wordLeft,
 		wordOfMove(plan.Move{Branch: "rw/a", Old: "aaaaaaaaaa", New: "bbbbbbbbbb"}), wordOfMove(plan.Move{Branch: "rw/a", New: "bbbbbbbbbb"}),
 		wordOfMove(plan.Move{Branch: "rw/a", New: "bbbbbbbbbb", Restores: true}), wordOfMany(3, wordLate),
-		because("GitHub refused the merge", "2 reviews are missing"), because("GitHub refused:", "no"), because("", "no")), "\n")
-	const want = `starting: repositories not listed yet: GitHub does not answer
-database error: the database's disk is full
-the clock is 1h1m0s ahead of GitHub's; nothing is released
-superseded by a newer event; reconciling again
+		because("GitHub refused the merge", "2 reviews are missing"), because("GitHub refused:", "no"), because("", "no")}, "\n")
+	const want = `superseded by a newer event; reconciling again
 the deadline passed; reconciling again
 the service is stopping; the next start continues
-the repository is not accessible to the App
 internal error in sluice; reconciling again
 GitHub does not show its latest change yet
 skipped: another move failed; reconciling again
@@ -40,23 +28,8 @@ no`
 	if got != want {
 		t.Errorf("words:\n%s\nwant:\n%s", got, want)
 	}
-	if all := wordsOfHealth(health{started: true, skew: plan.MaxSkew}); all != nil {
-		t.Errorf("a healthy service says %q", all)
-	}
 	notes := plan.Plan{Notes: []plan.Note{{About: "main", Says: "not enforced"}}}
 	if w := warnings(notes); len(w) != 1 || w[0] != "main: not enforced" {
 		t.Errorf("warnings: %q", w)
-	}
-}
-
-func TestADescriptionFitsGitHub(t *testing.T) {
-	for _, text := range []string{"", "short", strings.Repeat("ä", 140), strings.Repeat("ä", 141), strings.Repeat("a b\n", 99), "bad \xff\xfe bytes\r\n\tand lines"} {
-		got := shorten(text)
-		if n := utf8.RuneCountInString(got); n > 140 || !utf8.ValidString(got) || strings.ContainsAny(got, "\n\r\t") {
-			t.Errorf("brief(%q) = %q, %d characters", text, got, n)
-		}
-		if len([]rune(text)) <= 140 && utf8.ValidString(text) && !strings.Contains(text, "\n") && got != text {
-			t.Errorf("brief(%q) = %q", text, got)
-		}
 	}
 }

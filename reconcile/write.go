@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/clock"
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
@@ -27,44 +28,27 @@ type unit struct {
 	begun   bool // something was written, or may have been: it is not simply begun anew later
 }
 
-// writeAll begins what is wanted as its turn comes, until ctx ends.
-func (l *Loop) writeAll(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for ctx.Err() == nil {
-		l.mu.Lock()
-		begin, stale, nap := l.table.Next(l.now(), l.allowance)
-		l.payFor(begin)
-		l.mu.Unlock()
-		for _, w := range begin {
-			u := &unit{reading: *w.Basis.(*reading), write: w, began: l.now().Tick, counts: map[store.TallyKey]int{}, counted: map[store.TallyKey]bool{}}
-			l.looks.Go(func() { u.run(ctx) })
-		}
-		for _, s := range stale {
-			l.readAgain(s)
-		}
-		timer.Reset(min(nap, napMost)) // the wall clock may jump
-		select {
-		case <-ctx.Done():
-		case <-l.writes:
-		case <-timer.C:
-		}
+// write begins what is wanted and has its turn, and tells how long nothing else has.
+func (l *Loop) write(ctx context.Context) time.Duration {
+	l.mu.Lock()
+	begin, stale, nap := l.table.Next(l.now(), l.allowance)
+	l.payFor(begin)
+	l.mu.Unlock()
+	for _, w := range begin {
+		u := &unit{reading: *w.Basis.(*reading), write: w, began: l.now().Tick, counts: map[store.TallyKey]int{}, counted: map[store.TallyKey]bool{}}
+		l.looks.Go(func() { u.run(ctx) })
 	}
-}
-
-// writeUp makes the writer look at the table.
-func (l *Loop) writeUp() {
-	select {
-	case l.writes <- struct{}{}:
-	default: // it is about to look anyway
+	for _, s := range stale {
+		l.readAgain(s)
 	}
+	return nap
 }
 
 // payFor books the statuses that only tell, and begin. The caller holds the lock.
 func (l *Loop) payFor(begin []*outbox.Write) {
 	for _, w := range begin {
 		if ln := l.queue.lines[w.Repo.Installation]; ln != nil && w.Class == outbox.Tells {
-			ln.purses[requests].tells = max(0, ln.purses[requests].tells-1)
+			ln.purses[requests].Tell()
 		}
 	}
 }
@@ -76,7 +60,7 @@ func (l *Loop) allowance(installation int64, telling int) outbox.Allowance {
 	a := outbox.Allowance{Opens: true, Content: b.Content.Left, Ahead: b.Content.Left, Again: clock.Never, Tells: math.MaxInt, TellsAgain: clock.Never}
 	if ln := l.queue.lines[installation]; ln != nil && telling > 0 {
 		l.share(ln, telling, now)
-		a.Tells, a.TellsAgain = ln.purses[requests].mayTell(now.Tick)
+		a.Tells, a.TellsAgain = ln.purses[requests].MayTell(now.Tick)
 	}
 	if span := b.Content.Renewed.Sub(now.Wall); b.Content.Limit > 0 && span > 0 {
 		per := time.Minute
@@ -115,7 +99,7 @@ func (l *Loop) readAgain(s outbox.Stale) {
 		e.part, e.due, e.urgent = nil, e.again, true
 	}
 	l.queue.reckon(e)
-	l.wakeUp()
+	l.kick.raise()
 }
 
 // run carries one write out, and does what follows from it.
@@ -145,12 +129,15 @@ func (u *unit) run(ctx context.Context) {
 		k.opened(l.now())
 	}
 	l.queue.reckon(u.entry)
-	l.wakeUp()
-	l.writeUp()
+	l.kick.raise()
+	l.writes.raise()
 }
 
 // do does the write.
 func (u *unit) do(ctx context.Context) error {
+	if moves, ok := u.write.Action.(plan.MoveBranches); ok && ctx.Err() == nil { // each is weighed by itself, on what is read again if need be
+		return u.move(ctx, moves)
+	}
 	if err := u.permit(ctx, u.write.Action); err != nil {
 		return u.leave(ctx, err)
 	}
@@ -161,8 +148,6 @@ func (u *unit) do(ctx context.Context) error {
 		return u.merge(ctx, a)
 	case plan.Update:
 		return u.update(ctx, a)
-	case plan.MoveBranches:
-		return u.move(ctx, a)
 	}
 	return fmt.Errorf("no way to do %s", u.write.Action.Verb())
 }
@@ -181,7 +166,7 @@ func (u *unit) do(ctx context.Context) error {
 //	any other     what is about its pull requests is left  after 1 s to 5 min
 func (u *unit) follow(err error, now instant) {
 	l, e := u.loop, u.entry
-	limit := limitOf(err)
+	limit := client.LimitOf(err)
 	switch {
 	case err == nil:
 	case errors.Is(err, errStopped):
@@ -219,7 +204,7 @@ func (u *unit) follow(err error, now instant) {
 func (u *unit) fail(err error, n int, now instant) {
 	pause := backoff(n)
 	u.entry.due = min(u.entry.due, now.Tick+pause)
-	u.entry.lag.add(now.Wall, err)
+	u.entry.lag.Add(now.Wall, err)
 	u.complain(err, n, pause, now.Tick-u.began)
 }
 
@@ -245,13 +230,10 @@ func (u *unit) permit(ctx context.Context, a plan.Action) error {
 	if ctx.Err() != nil {
 		return errStopped
 	}
-	if _, ok := a.(plan.MoveBranches); ok { // each of its moves is weighed by itself, on what is read again if need be
-		return nil
-	}
 	if !u.lasts(a.Pinned(), 0) {
 		return errLate
 	}
-	if !holds(a) && u.void(scopeOf(a)) {
+	if !holds(a) && u.void(event.ScopeOf(a)) {
 		return errVoid
 	}
 	return nil
@@ -264,6 +246,13 @@ func (u *unit) lasts(p plan.Pin, d time.Duration) bool {
 	}
 	now := u.loop.now()
 	return now.Wall.Add(d).Before(p.Before) && now.Tick+d-u.last.Tick < p.Before.Sub(u.last.Wall)
+}
+
+// void reports whether somebody changed what a write rests on since the observation began, as far as we were told.
+func (k *reading) void(of event.Scope) bool {
+	k.loop.mu.Lock()
+	defer k.loop.mu.Unlock()
+	return k.entry.events.Void(k.seen, k.sight, of)
 }
 
 // leave records a write that must not go on.

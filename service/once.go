@@ -24,8 +24,8 @@ func (s Settings) Observe(ctx context.Context, owner, name string, now time.Time
 		return seen, err
 	}
 	if _, err := f.Self(ctx); err != nil {
-		if e := (*client.Error)(nil); errors.As(err, &e) && e.Setup != "" {
-			err = fmt.Errorf("%s (%w)", e.Setup, err)
+		if setup := client.SetupOf(err); setup != "" {
+			err = fmt.Errorf("%s (%w)", setup, err)
 		}
 		return seen, err
 	}

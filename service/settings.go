@@ -15,7 +15,6 @@ import (
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/reconcile"
 	"github.com/sluicegate/sluice/web"
 )
 
@@ -99,7 +98,7 @@ func (s Settings) PeopleURL() string {
 
 // link is where people read more of what a status is about: on the page where it has an address, else in the rules file on GitHub, at the line
 // if that is known.
-func (s Settings) link(repo plan.Repo, t reconcile.Target) string {
+func (s Settings) link(repo plan.Repo, t plan.Target) string {
 	if u, err := url.Parse(s.PublicURL); err == nil && s.PublicURL != "" { // it was checked
 		u = u.JoinPath("/")
 		u.Fragment = web.Anchor(repo, t.Subject.Pull, t.Branch)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/reconcile"
 )
 
 // TestLogWithoutEmptyAttributes: an attribute that says nothing is left out, also one of a logger's own; zero that counts something stays;
@@ -32,21 +31,21 @@ func TestLogWithoutEmptyAttributes(t *testing.T) {
 // Names are escaped.
 func TestLinks(t *testing.T) {
 	repo := plan.Repo{Owner: "acme", Name: "fleet"}
-	pull := reconcile.Target{Subject: plan.Subject{Pull: 7, Base: "main"}, Origin: plan.Origin{SHA: "abc", Line: 12}}
+	pull := plan.Target{Subject: plan.Subject{Pull: 7, Base: "main"}, Origin: plan.Origin{SHA: "abc", Line: 12}}
 	for _, c := range []struct {
 		public, github string
-		about          reconcile.Target
+		about          plan.Target
 		want           string
 	}{
 		{"https://sluice.example.com", "", pull, "https://sluice.example.com/#acme/fleet/pull/7"},
 		{"https://example.com/sluice/", "", pull, "https://example.com/sluice/#acme/fleet/pull/7"},
 		{"https://example.com/sluice?x=1", "", pull, "https://example.com/sluice/?x=1#acme/fleet/pull/7"},
-		{"https://example.com", "", reconcile.Target{Branch: `rw/a"><b#%`}, "https://example.com/#acme/fleet/tree/rw/a%22%3E%3Cb%23%25"},
-		{"https://example.com", "", reconcile.Target{}, "https://example.com/#acme/fleet"},
+		{"https://example.com", "", plan.Target{Branch: `rw/a"><b#%`}, "https://example.com/#acme/fleet/tree/rw/a%22%3E%3Cb%23%25"},
+		{"https://example.com", "", plan.Target{}, "https://example.com/#acme/fleet"},
 		{"", "https://api.github.com", pull, "https://github.com/acme/fleet/blob/abc/.github/sluice.yaml#L12"},
 		{"", "https://ghe.example.com/api/v3", pull, "https://ghe.example.com/acme/fleet/blob/abc/.github/sluice.yaml#L12"},
-		{"", "https://api.github.com", reconcile.Target{Subject: plan.Subject{Base: `a b#"%`}}, "https://github.com/acme/fleet/blob/a%20b%23%22%25/.github/sluice.yaml"},
-		{"", "https://api.github.com", reconcile.Target{Branch: "rw/a"}, "https://github.com/acme/fleet/blob/HEAD/.github/sluice.yaml"},
+		{"", "https://api.github.com", plan.Target{Subject: plan.Subject{Base: `a b#"%`}}, "https://github.com/acme/fleet/blob/a%20b%23%22%25/.github/sluice.yaml"},
+		{"", "https://api.github.com", plan.Target{Branch: "rw/a"}, "https://github.com/acme/fleet/blob/HEAD/.github/sluice.yaml"},
 	} {
 		if got := (Settings{PublicURL: c.public, GitHubURL: c.github}).link(repo, c.about); got != c.want {
 			t.Errorf("%s %s %+v: %s, want %s", c.public, c.github, c.about, got, c.want)

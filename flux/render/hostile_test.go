@@ -75,7 +75,7 @@ func TestStops(t *testing.T) {
 		"flux":           {thousands(3), flux, 23, 30},
 		"suspend":        {thousands(3), suspend, 10, 7},
 		"contradictions": {thousands(3), func(in Input) error { _, err := Contradictions(in); return err }, 10, 7},
-		"assumed":        {bare, flux, 16, 19},
+		"assumed":        {bare, flux, 20, 19},
 	} {
 		for _, kind := range []meter.Kind{meter.Steps, meter.Nodes} {
 			took := func(more int64) (int64, error) {

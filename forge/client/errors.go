@@ -128,13 +128,30 @@ func sorted(ctx context.Context, err error) error {
 	return Judge(err)
 }
 
-// KindOf is what a failed call to GitHub means; "" if it does not say.
-func KindOf(err error) Kind {
+// in is the Error in err; the zero value: there is none.
+func in(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
-		return e.Kind
+		return e
 	}
-	return ""
+	return &Error{}
+}
+
+// KindOf is what a failed call to GitHub means; "" if it does not say.
+func KindOf(err error) Kind { return in(err).Kind }
+
+// SetupOf is what an error says to be wrong for everybody (Error.Setup); "": nothing.
+func SetupOf(err error) string { return in(err).Setup }
+
+// ReasonOf is an error in the words for people.
+func ReasonOf(err error) string { return cmp.Or(in(err).Reason, err.Error()) }
+
+// LimitOf gives GitHub's limit in an error; nil if it is none.
+func LimitOf(err error) *Error {
+	if e := in(err); e.Kind == Limited {
+		return e
+	}
+	return nil
 }
 
 // Judge gives the Error in err, or makes the one that err stands for.

@@ -33,6 +33,7 @@ var pure = map[string]string{
 	"flux/survey":    "cmp errors fmt maps path regexp slices strings unicode unicode/utf8",
 	"plan":           "cmp fmt slices strings time unicode unicode/utf8",
 	"bound":          "iter maps slices time",
+	"event":          "slices",
 	"gate":           "cmp fmt maps math path slices strings time",
 	"report":         "cmp encoding/json errors path slices strings time",
 	"promoter":       "cmp fmt maps path slices strings time unicode/utf8",
