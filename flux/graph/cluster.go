@@ -75,10 +75,11 @@ type walk struct {
 	tree   *Tree
 	found  map[string]*found
 	charts map[string][]string // directories that a chart depends on, by its file
+	plains []*thing            // see plain; nil: nobody asked
 }
 
 func (t *Tree) newWalk() *walk {
-	return &walk{t.NewWalk(), t, map[string]*found{}, map[string][]string{}}
+	return &walk{Walk: t.NewWalk(), tree: t, found: map[string]*found{}, charts: map[string][]string{}}
 }
 
 // Clusters finds the clusters of a tree, by name. Roots that are named win: nothing else is looked for. Otherwise a root is what a FluxInstance

@@ -66,7 +66,7 @@ func (w *walk) makers(c *Cluster) bool {
 		makers = append(makers, r)
 	}
 	if len(c.sets) > 0 || w.tree.leads.hub {
-		makers = append(makers, w.tree.plain()...)
+		makers = append(makers, w.plain()...)
 	}
 	found := false
 	for _, m := range makers {
@@ -87,9 +87,12 @@ func (w *walk) makers(c *Cluster) bool {
 	return found
 }
 
-// plain is the ConfigMaps, Secrets and sources of the tree, whoever reads them.
-func (t *Tree) plain() []*thing {
-	t.Look(".", true)
+// plain is the ConfigMaps, Secrets and sources of the tree, whoever reads them: the same for each cluster.
+func (w *walk) plain() []*thing {
+	t := w.tree
+	if t.Look(".", true); w.plains != nil {
+		return w.plains
+	}
 	var all []*manifest.Doc
 	for _, file := range manifest.SortedKeys(t.Contents) {
 		all = append(all, t.Docs(file)...)
@@ -97,14 +100,17 @@ func (t *Tree) plain() []*thing {
 			all = append(all, b.Generated...)
 		}
 	}
-	var out []*thing
+	w.plains = []*thing{}
 	for _, d := range all {
+		if w.Spent(1+d.Size>>10, 2) {
+			break
+		}
 		o := Object{Place: d.Place, Kind: d.Text("kind"), Namespace: d.Text("metadata", "namespace"), Name: d.Text("metadata", "name")}
 		if (d.Plain() || isSource(o.Kind)) && o.Name != "" {
-			out = append(out, &thing{Object: o, digest: d.Digest(), data: d, into: o.Namespace, made: d.Made})
+			w.plains = append(w.plains, &thing{Object: o, digest: d.Digest(), data: d, into: o.Namespace, made: d.Made})
 		}
 	}
-	return out
+	return w.plains
 }
 
 // elsewhere reports whether a file of a chart says a namespace that is not that of the release.

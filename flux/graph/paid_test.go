@@ -79,6 +79,10 @@ func TestPaid(t *testing.T) {
 	tests := each(10, release+strings.Repeat("{kind: ConfigMap, name: v}, ", 1000)+"]}\n")
 	tests["k/kustomization.yaml"] = "resources: [0.yaml, 1.yaml]\npatches: [{target: {kind: HelmRelease}, path: p}]\n"
 	tests["k/p"] = strings.Repeat("- {op: test, path: /spec, value: a}\n", 100)
+	many := map[string]string{"k/kustomization.yaml": "resources: []\ntransformers: [" + strings.Repeat("../x, ", 200) + "]\n"}
+	for i := range 1000 {
+		many[fmt.Sprintf("x/%d", i)] = ""
+	}
 	for name, c := range map[string]struct {
 		texts map[string]string
 		kind  meter.Kind
@@ -97,6 +101,7 @@ func TestPaid(t *testing.T) {
 		"variables in lists":       {filled, meter.Bytes, 10 * 1000 * 250},
 		"patches that are no text": {merged, meter.Bytes, 10 * 6 * long},
 		"patterns of what is left": {left, meter.Steps, 10 * 200 * 401 * 20 >> 10},
+		"directories of plugins":   {many, meter.Steps, 200 * 1000 >> 4},
 		"tests in patches":         {tests, meter.Steps, 2 * 100 * 2000 >> 4},
 	} {
 		m := meter.New(t.Context(), meter.Limits{meter.Time: -1})

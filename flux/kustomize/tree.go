@@ -18,7 +18,6 @@ import (
 	"io/fs"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/meter"
@@ -142,6 +141,9 @@ func (t *Tree) Docs(file string) []*manifest.Doc {
 	return nil
 }
 
+// filesOfStep is how many files of a list are a step.
+const filesOfStep = 16
+
 // Within is the files of directories, and those of some others that there are.
 func (t *Tree) Within(dirs, others []string) []string {
 	if t.sorted == nil {
@@ -150,14 +152,15 @@ func (t *Tree) Within(dirs, others []string) []string {
 	var out []string
 	for _, dir := range dirs {
 		t.Look(dir, true)
-		if dir == "." {
-			out = append(out, t.sorted...)
-			continue
+		at, end := 0, len(t.sorted)
+		if dir != "." {
+			at, _ = slices.BinarySearch(t.sorted, dir+"/")
+			end, _ = slices.BinarySearch(t.sorted, dir+"0") // which comes next to the slash
 		}
-		at, _ := slices.BinarySearch(t.sorted, dir+"/")
-		for ; at < len(t.sorted) && strings.HasPrefix(t.sorted[at], dir+"/"); at++ {
-			out = append(out, t.sorted[at])
+		if t.Step(dir, 1+(end-at)/filesOfStep) {
+			return nil
 		}
+		out = append(out, t.sorted[at:end]...)
 	}
 	for _, file := range others {
 		file = manifest.Clean(file)
