@@ -79,7 +79,7 @@ func run(ctx context.Context, process *env, args []string) (code int) {
 			code = 2
 		}
 	}()
-	root := newRoot(e)
+	root, out, errs := newRoot(e), e.stdout, e.stderr
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	switch {
@@ -89,9 +89,9 @@ func run(ctx context.Context, process *env, args []string) (code int) {
 		return 1
 	}
 	if asksJSON(args) {
-		_ = printUnusable(e.stdout, args, err) // stderr has it too
+		_ = printUnusable(out, args, err) // stderr has it too
 	}
-	fmt.Fprintln(e.stderr, "sluice: "+err.Error())
+	fmt.Fprintln(errs, "sluice: "+err.Error())
 	return 2
 }
 

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -55,9 +57,15 @@ func (e *env) meteredIn(memory int64, cmd *cobra.Command) *cobra.Command {
 		e.meter = meter.New(cmd.Context(), meter.Limits{meter.Time: int64(limit)})
 		defer e.meter.Close()
 		e.watch()
-		e.stdout = &until{ctx: cmd.Context(), to: e.stdout}
+		asked, said := cmd.Context(), &door{}
+		e.stdout, e.stderr = &until{asked, said, e.stdout}, &until{context.WithoutCancel(asked), said, e.stderr}
 		cmd.SetContext(e.meter.Context())
-		err := run(cmd, args)
+		done := make(chan error, 1)
+		go func() { done <- run(cmd, args) }()
+		err, late := e.ended(asked, done, limit/overtime)
+		if late {
+			said.shut()
+		}
 		var bound *meter.Error
 		if ended := e.meter.Err(); ended != nil && err != nil && !errors.Is(err, errNo) && !errors.As(err, &bound) {
 			return ended // which says more than that a context is done
@@ -67,18 +75,66 @@ func (e *env) meteredIn(memory int64, cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// until is a writer that takes nothing more once its context is done: an answer may have any number of lines.
+// How long a run that has ended may take to come back, before the process ends without it: what does not ask the meter is no longer waited for.
+const (
+	asksToEnd = 300 * time.Millisecond // after a signal
+	overtime  = 6                      // after a bound: so many parts of the time that the run may take
+)
+
+// ended waits for a run. late: it did not come back after its end, and goes on, which nobody sees.
+func (e *env) ended(asked context.Context, done <-chan error, overtime time.Duration) (err error, late bool) {
+	select {
+	case err = <-done:
+		return err, false
+	case <-e.meter.Context().Done():
+	}
+	if asked.Err() == nil {
+		select {
+		case err = <-done:
+			return err, false
+		case <-asked.Done():
+		case <-time.After(overtime):
+			return e.meter.Err(), true
+		}
+	}
+	select {
+	case err = <-done:
+		return err, false
+	case <-time.After(asksToEnd):
+		return e.meter.Err(), true
+	}
+}
+
+// until is a writer that takes nothing more once its context is done, as an answer may have any number of lines, or its door is shut.
 type until struct {
 	ctx context.Context
-	to  io.Writer
+	*door
+	to io.Writer
 }
 
 func (w *until) Write(p []byte) (int, error) {
-	if w.ctx.Err() != nil {
-		return 0, context.Cause(w.ctx)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed || w.ctx.Err() != nil {
+		return 0, cmp.Or(context.Cause(w.ctx), errLate)
 	}
 	return w.to.Write(p)
 }
+
+// door is what all that a run says goes through.
+type door struct {
+	mu     sync.Mutex
+	closed bool
+}
+
+// shut lets nothing pass any more.
+func (d *door) shut() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+}
+
+var errLate = errors.New("the command has ended")
 
 // patternsOfStep is how many patterns a path is compared with in a step.
 const patternsOfStep = 32

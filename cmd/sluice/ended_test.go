@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluicegate/sluice/meter"
+)
+
+// TestWhoeverAsksNoMeterIsNotWaitedFor: after a signal a command ends within 300 ms, and after its time within a sixth of it, whatever it is doing; and
+// what that says later nobody sees.
+func TestWhoeverAsksNoMeterIsNotWaitedFor(t *testing.T) {
+	asked := errors.New("asked to end")
+	for name, c := range map[string]struct {
+		signal, ends time.Duration
+		bound        bool
+	}{
+		"a signal":             {time.Second, 1300 * time.Millisecond, false},
+		"its time":             {time.Hour, 35 * time.Second, true},
+		"a signal after that":  {31 * time.Second, 31300 * time.Millisecond, true},
+		"a signal before that": {29900 * time.Millisecond, 30200 * time.Millisecond, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var out, errs bytes.Buffer
+				e := &env{stdout: &out, stderr: &errs}
+				ctx, cancel := context.WithCancelCause(t.Context())
+				defer time.AfterFunc(c.signal, func() { cancel(asked) }).Stop()
+				hangs := make(chan struct{})
+				cmd := e.metered(&cobra.Command{RunE: func(*cobra.Command, []string) error {
+					<-hangs
+					fmt.Fprint(e.stdout, "late")
+					fmt.Fprint(e.stderr, "late")
+					return nil
+				}})
+				cmd.SetContext(ctx)
+				began := time.Now()
+				err := cmd.RunE(cmd, nil)
+				took := time.Since(began)
+				close(hangs)
+				synctest.Wait()
+				var bound *meter.Error
+				if took != c.ends || errors.As(err, &bound) != c.bound || errors.Is(err, asked) == c.bound {
+					t.Errorf("%v after %v, want %v", err, took, c.ends)
+				}
+				if out.Len()+errs.Len() > 0 {
+					t.Errorf("%s%s", &out, &errs)
+				}
+			})
+		})
+	}
+}
