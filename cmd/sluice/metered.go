@@ -89,6 +89,10 @@ func (e *env) ended(asked context.Context, done <-chan error, overtime time.Dura
 	case <-e.meter.Context().Done():
 	}
 	if asked.Err() == nil {
+		var bound *meter.Error
+		if errors.As(e.meter.Err(), &bound) && bound.Kind == meter.Memory {
+			overtime /= 10 // what holds too much may go on to grow
+		}
 		select {
 		case err = <-done:
 			return err, false
