@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,5 +56,20 @@ func TestWhoeverAsksNoMeterIsNotWaitedFor(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestASignalIsAnswered: who asked for JSON reads there why there is no answer.
+func TestASignalIsAnswered(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("asked to end"))
+	var out, errs bytes.Buffer
+	if code := run(ctx, &env{stdout: &out, stderr: &errs, now: time.Now}, []string{"graph", "--json", "."}); code != 2 {
+		t.Errorf("exit code %d", code)
+	}
+	for _, b := range []*bytes.Buffer{&out, &errs} {
+		if !strings.Contains(b.String(), "asked to end") {
+			t.Errorf("says %q", b)
+		}
 	}
 }
