@@ -310,7 +310,7 @@ func TestAMergeThatFailsRestsWhateverThePlanWants(t *testing.T) {
 			defer stop()
 			w.open(one, pull{number: 7})
 			time.Sleep(time.Hour)
-			if n := w.count(from, "merge"); n > 60 {
+			if n := w.count(from, "merge"); n > 90 {
 				t.Errorf("%s: %d tries within an hour", kind, n)
 			}
 		}, one)

@@ -99,7 +99,6 @@ func (k *look) scheduleWishes(now instant) {
 	case k.fruitless():
 		e.idles++
 		e.due = min(e.due, now.Tick+doubling(echoWait, backoffMost, e.idles))
-	case e.outcome.failed != nil: // it has its pause: what it wrote before it failed is no progress
 	case eager(p.Wake) || eager(p.Look) || e.outcome.short:
 		k.scheduleSoon(now)
 	default:
@@ -116,10 +115,11 @@ func (k *look) fruitless() bool {
 	})
 }
 
-// scheduleSoon follows a look that wants another one at once. If it wrote nothing, again and again, it is slowed down.
+// scheduleSoon follows a look that wants another one at once. If it came to nothing, again and again, it is slowed down: what was written before a merge
+// failed, and back, is no progress. One that merged is, whatever else failed.
 func (k *look) scheduleSoon(now instant) {
 	e, at := k.entry, now.Tick
-	if e.outcome.wrote > 0 {
+	if e.outcome.merged || e.outcome.wrote > 0 && e.outcome.failed == nil {
 		e.idles = 0
 	} else {
 		e.idles++
