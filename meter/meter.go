@@ -184,22 +184,33 @@ func (m *Meter) limit(k Kind) int64 {
 // watchEach is how often the memory of a process is looked at.
 const watchEach = 20 * time.Millisecond
 
-// Watch ends the run once the process holds more than so many bytes: what its last collection of garbage has left. It is for a process of one run, and is the net
-// below the charges: whatever is held without being charged ends the run all the same, though at no place.
-func (m *Meter) Watch(most int64) {
-	m.limits[Memory] = most
+// Watch ends the run once the process holds more than it may, in bytes: what its last collection of garbage has left, or what it has of the machine at all,
+// garbage and what grows between two collections among it. It is for a process of one run, and is the net below the charges: whatever is held without being
+// charged ends the run all the same, though at no place.
+func (m *Meter) Watch(left, has int64) {
+	m.limits[Memory] = left
 	go func() {
 		tick := time.NewTicker(watchEach)
 		defer tick.Stop()
 		for live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}; m.Err() == nil; {
 			metrics.Read(live)
 			_ = m.raise(Memory, int64(min(live[0].Value.Uint64(), math.MaxInt64)), "") // it is the meter's end
+			if Mapped() > has {
+				m.cancel(&Error{Kind: Memory, Limit: has})
+			}
 			select {
 			case <-m.ctx.Done():
 			case <-tick.C:
 			}
 		}
 	}()
+}
+
+// Mapped is how many bytes of memory the process has, but for those of programs and of C.
+func Mapped() int64 {
+	of := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(of)
+	return int64(min(of[0].Value.Uint64()-of[1].Value.Uint64(), math.MaxInt64))
 }
 
 // Drop says that nothing is held any more of what was.

@@ -30,7 +30,7 @@ func newReferencesCommand(e *env) *cobra.Command {
 			frugal(runMemory)
 			e.meter = meter.New(cmd.Context(), meter.Limits{meter.Time: -1})
 			defer e.meter.Close()
-			e.watch()
+			e.watch(runMemory)
 			return revisions.Child(e.meter.Context(), e.meter, e.stdin, e.child, e.build)
 		},
 	}

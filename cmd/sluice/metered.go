@@ -26,13 +26,17 @@ const (
 	aloneMemory = 384 << 20 // of one that has no child processes: a million commits take 220 MiB
 )
 
-// most is what a run may hold, whatever it was charged: with the garbage that comes beside it less than 512 MiB. An honest tree of 20,000 files takes 82.
-const most = 288 << 20
+// What a run may hold, whatever it was charged: an honest tree of 20,000 files takes 82 MiB.
+const (
+	most = 288 << 20
+	// beyond is how much more than frugal says a process may have: what grows while garbage is collected. With 192 MiB of child processes it is 512 MiB.
+	beyond = 64 << 20
+)
 
-// watch ends a run that holds more. A process of several runs is not watched.
-func (e *env) watch() {
+// watch ends a run that holds more, in a process that is frugal. A process of several runs is not watched.
+func (e *env) watch(memory int64) {
 	if e.alone {
-		e.meter.Watch(most)
+		e.meter.Watch(most, memory+beyond)
 	}
 }
 
@@ -56,13 +60,13 @@ func (e *env) meteredIn(memory int64, cmd *cobra.Command) *cobra.Command {
 		frugal(memory)
 		e.meter = meter.New(cmd.Context(), meter.Limits{meter.Time: int64(limit)})
 		defer e.meter.Close()
-		e.watch()
+		e.watch(memory)
 		asked, said := cmd.Context(), &door{}
 		e.stdout, e.stderr = &until{asked, said, e.stdout}, &until{context.WithoutCancel(asked), said, e.stderr}
 		cmd.SetContext(e.meter.Context())
 		done := make(chan error, 1)
 		go func() { done <- run(cmd, args) }()
-		err, late := e.ended(asked, done, limit/overtime)
+		err, late := e.ended(asked, done, limit)
 		if late {
 			said.shut()
 		}
@@ -77,27 +81,29 @@ func (e *env) meteredIn(memory int64, cmd *cobra.Command) *cobra.Command {
 
 // How long a run that has ended may take to come back, before the process ends without it: what does not ask the meter is no longer waited for.
 const (
-	asksToEnd = 300 * time.Millisecond // after a signal
-	overtime  = 6                      // after a bound: so many parts of the time that the run may take
+	asksToEnd = 300 * time.Millisecond // after a signal, and at least after its time is over
+	overtime  = 30                     // after its time is over: so many parts of that
+	grows     = 100 * time.Millisecond // after it held too much, as it may go on to grow
 )
 
-// ended waits for a run. late: it did not come back after its end, and goes on, which nobody sees.
-func (e *env) ended(asked context.Context, done <-chan error, overtime time.Duration) (err error, late bool) {
+// ended waits for a run of so much time. late: it did not come back after its end, and goes on, which nobody sees.
+func (e *env) ended(asked context.Context, done <-chan error, limit time.Duration) (err error, late bool) {
 	select {
 	case err = <-done:
 		return err, false
 	case <-e.meter.Context().Done():
 	}
 	if asked.Err() == nil {
+		wait := max(limit/overtime, asksToEnd)
 		var bound *meter.Error
 		if errors.As(e.meter.Err(), &bound) && bound.Kind == meter.Memory {
-			overtime /= 10 // what holds too much may go on to grow
+			wait = grows
 		}
 		select {
 		case err = <-done:
 			return err, false
 		case <-asked.Done():
-		case <-time.After(overtime):
+		case <-time.After(wait):
 			return e.meter.Err(), true
 		}
 	}

@@ -3,9 +3,10 @@ package build
 import (
 	"os"
 	"runtime/debug"
-	"runtime/metrics"
 	"sync/atomic"
 	"time"
+
+	"github.com/sluicegate/sluice/meter"
 )
 
 // Bounds of a child that its limits do not say.
@@ -33,11 +34,9 @@ const gcPercent = 400
 // watch ends the process when it has more memory than it may, or the entry that it is at has taken more processor time. began is what the
 // process had taken before that entry.
 func watch(l Limits, began *atomic.Int64) {
-	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	for range time.Tick(watchEvery) {
-		metrics.Read(sample)
 		switch {
-		case sample[0].Value.Uint64()-sample[1].Value.Uint64() > uint64(l.Memory): //nolint:gosec // it is positive
+		case meter.Mapped() > l.Memory:
 			os.Exit(exitMemory)
 		case processor()-time.Duration(began.Load()) > l.Entry:
 			os.Exit(exitSlow)
