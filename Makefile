@@ -118,5 +118,6 @@ fuzz: ## run every fuzz target for FUZZTIME (30s), and attack WORLDS (10000) ran
 	@GO='$(GO)' FUZZTIME='$(FUZZTIME)' FUZZJOBS='$(FUZZJOBS)' .ci/fuzz
 	$(GO) test -count=1 -timeout 0 -run TestWorlds ./test/attack -worlds $(WORLDS) -seed $(SEED) -shrink
 	$(GO) test -count=1 -timeout 0 -run TestForests ./test/attack -forests $$(($(WORLDS) / 50)) -seed $(SEED)
+	$(GO) test -count=1 -timeout 0 -run TestSentence ./outbox -tables $$(($(WORLDS) * 10)) -seed $(SEED)
 	cd $(ORACLE) && GO='$(GO)' FUZZTIME='$(FUZZTIME)' FUZZJOBS=1 ../../.ci/fuzz
 	$(GO) test -count=1 -timeout 0 -run TestSentence ./test/hour -worlds $$(($(WORLDS) / 20)) -seed $(SEED)

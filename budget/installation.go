@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"math"
 	"sync"
 	"time"
 )
@@ -33,6 +34,7 @@ type Installation struct {
 	even    *bucket           // of REST, for what waits for openings; nil: no pace
 	hours   [accounts]hour
 	content content
+	kept    float64             // the part of REST's minute that is kept for debts
 	until   [accounts]time.Time // nothing may be sent from an account before; zero: no limit stands
 	strikes int                 // limits in a row that named no end
 	costs   map[string]int      // what the last query of each kind cost of the hour
@@ -95,7 +97,11 @@ func (m *Installation) wait(p Price, now time.Time) (time.Duration, time.Time, C
 	}
 	var wait time.Duration
 	if w := m.paces[p.Of]; w != nil {
-		wait = w.Wait(now, p.Points, p.Class.pace())
+		share := p.Class.pace()
+		if p.Of == REST && p.Class < Debt {
+			share = min(share, 1-m.kept)
+		}
+		wait = w.Wait(now, p.Points, share)
 	}
 	if p.waits() && m.even != nil {
 		wait = max(wait, m.even.wait(now, p.Points))
@@ -174,6 +180,22 @@ func (m *Installation) Hold(of Account, n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.hours[of].held = n
+}
+
+// keptPart is the part of a minute that debts may keep at most: two thirds, as they can count on.
+const keptPart = 2. / 3
+
+// Keep has REST's minute keep room for so many writes of so many points each, which debts need that are to be paid within it: what is spent before is missing
+// to them. It gives how many more there is room for, and how long it takes until there is room for one.
+func (m *Installation) Keep(writes int, points float64, now time.Time) (room int, again time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	w := m.paces[REST]
+	if w == nil {
+		return math.MaxInt, 0
+	}
+	m.kept = min(float64(writes)*points/w.most, keptPart)
+	return int(max(0, w.most*(1-m.kept)-w.Spent(now)) / points), w.Wait(now, points, 1-m.kept)
 }
 
 // Spent is how many of an account's points of a minute are spent.

@@ -23,7 +23,7 @@ type Ledger struct {
 	writing map[Place]*lock                 // who writes a status there, or waits to
 	rests   map[int64]rest                  // installations whose requests fail
 	running map[int64]int                   // payments under way, by installation
-	servers map[int64]*server               // of what is called in
+	lines   map[int64]*line                 // of what is called in, of each installation that ever owed something
 	lately  map[Place]written
 	prune   int // of how many of these the old ones are dropped
 
@@ -78,7 +78,7 @@ type lock struct {
 func NewLedger() *Ledger {
 	return &Ledger{
 		debts: map[Place]*Row{}, timed: map[Place]*Row{}, of: map[plan.RepoKey]map[Place]*Row{},
-		writing: map[Place]*lock{}, rests: map[int64]rest{}, running: map[int64]int{}, servers: map[int64]*server{}, lately: map[Place]written{},
+		writing: map[Place]*lock{}, rests: map[int64]rest{}, running: map[int64]int{}, lines: map[int64]*line{}, lately: map[Place]written{},
 		promised: map[Place]promise{}, short: map[plan.RepoKey]int64{},
 	}
 }
@@ -87,6 +87,9 @@ func NewLedger() *Ledger {
 func (l *Ledger) put(at Place, o *Row) {
 	l.drop(at)
 	delete(l.lately, at) // that was an older one
+	if l.lines[o.Repo.Installation] == nil {
+		l.lines[o.Repo.Installation] = &line{last: map[plan.RepoKey]uint64{}}
+	}
 	l.debts[at] = o
 	if o.ends != clock.Never {
 		l.timed[at] = o
@@ -353,57 +356,61 @@ func (l *Ledger) Answered(repo plan.Repo) (some bool) {
 }
 
 // Next gives the debts to pay now, as many of each installation as may be under way, and how long nothing else will be due: those that an instant
-// ends by the earliest deadline, and then what is called in by its server (called.go). They are busy until Rested is called.
-func (l *Ledger) Next(now clock.Instant) (pay []*Row, nap time.Duration) {
+// ends by the earliest deadline, and then what is called in, as far as GitHub's minute has room for it. They are busy until Rested is called. keep has the
+// minute of an installation keep so many writes for those that are to be paid within it, gives how many more it has room for, and how long it takes until
+// there is more.
+func (l *Ledger) Next(now clock.Instant, keep func(installation int64, writes int) (room int, again time.Duration)) (pay []*Row, nap time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	timed, called, until := l.payable(now)
+	timed, called, soon, until := l.payable(now)
 	slices.SortFunc(timed, func(a, b *Row) int { // one that always fails keeps no other
 		return cmp.Or(cmp.Compare(a.tries, b.tries), a.Deadline().Compare(b.Deadline()), cmp.Compare(a.Number, b.Number))
 	})
 	for _, o := range timed {
 		if l.begins(o.Repo.Installation) {
-			spend(l.server(o.Repo.Installation).timed, now)
 			pay = append(pay, l.begin(o))
 		}
 	}
-	for in, rows := range called {
-		some, again := l.serve(in, rows, l.soon(in, now), now)
-		pay, until = append(pay, some...), min(until, again)
+	for in := range l.lines {
+		n := soon[in]
+		if n > 0 {
+			n += WritesPaced // of merges that have begun: they are never sent away
+		}
+		room, again := keep(in, n)
+		some := l.serve(in, called[in], room-l.running[in])
+		if len(some) < len(called[in]) && again > 0 {
+			until = min(until, now.Tick+again)
+		}
+		pay = append(pay, some...)
 	}
 	return pay, max(0, until-now.Tick)
 }
 
-// payable are the debts that are due and may be tried, those that are called in by installation; and when there will be more.
-func (l *Ledger) payable(now clock.Instant) (timed []*Row, called map[int64][]*Row, until clock.Tick) {
-	called, until = map[int64][]*Row{}, clock.Never
+// payable are the debts that are due and may be tried, and those that are called in, by installation; how many are to be paid within GitHub's minute; and when there will
+// be more of any.
+func (l *Ledger) payable(now clock.Instant) (timed []*Row, called map[int64][]*Row, soon map[int64]int, until clock.Tick) {
+	called, soon, until = map[int64][]*Row{}, map[int64]int{}, clock.Never
 	for _, o := range l.timed {
 		in := o.Repo.Installation
-		after := max(o.after, l.rests[in].until)
+		after, calledIn := max(o.after, l.rests[in].until), o.due(now) && o.calledIn(now)
+		if at := now.TickOf(o.Deadline()) - minuteAhead; at > now.Tick {
+			until = min(until, at)
+		} else if !o.ours && !calledIn { // else GitHub refuses it, or it has no time
+			soon[in]++
+		}
 		switch {
 		case o.busy:
 		case !o.due(now):
 			until = min(until, max(o.ends, after))
 		case after > now.Tick:
 			until = min(until, after)
-		case o.calledIn(now):
+		case calledIn:
 			called[in], until = append(called[in], o), min(until, o.own)
 		default:
 			timed = append(timed, o)
 		}
 	}
-	return timed, called, until
-}
-
-// soon is how many debts of an installation an instant makes due within GitHub's minute, or made due. One that GitHub refuses takes nothing of it.
-func (l *Ledger) soon(installation int64, now clock.Instant) (n int) {
-	for _, o := range l.timed {
-		called := o.due(now) && o.calledIn(now)
-		if o.Repo.Installation == installation && !o.ours && !called && o.ends-now.Tick <= calledAhead {
-			n++
-		}
-	}
-	return n
+	return timed, called, soon, until
 }
 
 // begins reports whether one more payment of an installation may begin.

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ func TestTheEarliestDeadlineIsPaidFirst(t *testing.T) {
 	owe(2, plan.Debt{}.CalledIn(now.Wall.Add(-time.Minute)))
 	owe(3, plan.Debt{Ends: now.Wall.Add(8 * time.Hour), Cutoff: 5 * time.Minute}.CalledIn(now.Wall.Add(-time.Second)))
 	owe(4, plan.Debt{Ends: now.Wall, Cutoff: 10 * time.Second})
-	due, _ := l.Next(now)
+	due, _ := l.Next(now, roomy)
 	var got []int64
 	for _, o := range due {
 		got = append(got, o.Number)
@@ -50,15 +51,17 @@ func TestTheEarliestDeadlineIsPaidFirst(t *testing.T) {
 	}
 }
 
-// TestWhatIsCalledInHasAThird: hundreds of successes are called in in one repository, and a few in another, while others end by themselves every second. Of the
-// payments a third at most is for those that are called in, the repositories in turn; what an instant ends is paid as it falls due; and what opens waits
-// until all are paid.
-func TestWhatIsCalledInHasAThird(t *testing.T) {
+// roomy is a minute that has room for any number of statuses.
+func roomy(int64, int) (int, time.Duration) { return math.MaxInt, 0 }
+
+// TestWhatIsCalledInTakesTurns: hundreds of successes are called in in one repository, and a few in another, while others end by themselves every second. GitHub's
+// minute has room for ten a second: what an instant ends is paid as it falls due, and has no less for it; of what is called in repositories have turns;
+// and what opens waits until all are paid.
+func TestWhatIsCalledInTakesTurns(t *testing.T) {
 	start := clock.Instant{Wall: time.Unix(10_000, 0), Tick: clock.Tick(10_000 * time.Second)}
 	repos := []plan.Repo{{ID: 1, Installation: 1}, {ID: 2, Installation: 1}, {ID: 3, Installation: 1}}
 	l := NewLedger()
 	l.Recall(nil, start)
-	l.Decided(repos[0], plan.Terms{Budget: 120}, plan.Plan{})
 	owe := func(repo plan.Repo, n int, d plan.Debt) plan.Debt {
 		d.Number, d.SHA, d.Context = repo.ID*1000+int64(n), plan.SHA(fmt.Sprint(repo.ID, "-", n)), "sluice/main"
 		l.Keep(repo, start, d)
@@ -71,69 +74,37 @@ func TestWhatIsCalledInHasAThird(t *testing.T) {
 	for n := range 5 {
 		owe(repos[1], n, plan.Debt{}.CalledIn(start.Wall))
 	}
-	for n := range 240 { // two each second: all that GitHub takes
-		owe(repos[2], n, plan.Debt{Ends: start.Wall.Add(time.Duration(1+n/2) * time.Second), Cutoff: 4 * time.Hour})
+	for n := range 40 {
+		owe(repos[2], n, plan.Debt{Ends: start.Wall.Add(time.Duration(1+n) * time.Second), Cutoff: time.Minute})
 	}
 	paid := map[int64]int{}
-	for second := range 120 {
+	for second := range 40 {
 		after := time.Duration(1+second) * time.Second
 		now := clock.Instant{Wall: start.Wall.Add(after), Tick: start.Tick + after}
 		if !l.Overdue(1, now) {
 			t.Fatalf("after %d s, %v paid: what opens does not wait", second, paid)
 		}
-		due, _ := l.Next(now)
+		kept := 0
+		due, nap := l.Next(now, func(_ int64, statuses int) (int, time.Duration) {
+			kept = statuses
+			return 7, 0
+		})
+		if want := min(40-second, 31+1) + WritesPaced; kept != want { // half of a cutoff is their time
+			t.Fatalf("after %d s the minute keeps room for %d, want %d", second, kept, want)
+		}
+		if nap > time.Second && second < 39 {
+			t.Fatalf("after %d s it sleeps for %v", second, nap)
+		}
 		for _, o := range due {
 			l.Paid(PlaceOf(o.Repo, o.SHA, o.Context), o, now.Tick)
 			l.Rested(o, 0, Nobody)
 			paid[o.Repo.ID]++
 		}
-		if paid[3] != 2*(second+1) {
-			t.Fatalf("after %d s %d of what ended by itself is paid, want %d", second, paid[3], 2*(second+1))
+		if paid[3] != second+1 || len(due) != 7 {
+			t.Fatalf("after %d s %d of what ended by itself is paid, and %d begin", second, paid[3], len(due))
 		}
-		if second == 2 && paid[2] != 5 {
+		if second == 1 && paid[2] != 5 {
 			t.Errorf("%d of the second repository are paid beside %d of the first", paid[2], paid[1])
-		}
-	}
-	if n := paid[1] + paid[2]; n < 75 || n > 40+40 {
-		t.Errorf("%d of what is called in are paid in two minutes, want a third of the pace", n)
-	}
-	for after := 3 * time.Minute; l.Overdue(1, clock.Instant{Wall: start.Wall.Add(after), Tick: start.Tick + after}); after += time.Second {
-		due, _ := l.Next(clock.Instant{Wall: start.Wall.Add(after), Tick: start.Tick + after})
-		for _, o := range due {
-			l.Paid(PlaceOf(o.Repo, o.SHA, o.Context), o, start.Tick+after)
-			l.Rested(o, 0, Nobody)
-		}
-		if len(due) != payMost && after < 3*time.Minute+20*time.Second {
-			t.Fatalf("after %s nothing else is due, and %d payments begin at once", after, len(due))
-		}
-	}
-}
-
-// TestWhatIsCalledInLeavesTheMinute: of the minute that GitHub counts what is called in leaves what an instant makes due within it, and takes the rest.
-func TestWhatIsCalledInLeavesTheMinute(t *testing.T) {
-	start := clock.Instant{Wall: time.Unix(10_000, 0), Tick: clock.Tick(10_000 * time.Second)}
-	one, other := plan.Repo{ID: 1, Installation: 1}, plan.Repo{ID: 2, Installation: 1}
-	for _, x := range []struct{ ending, want int }{{0, 300}, {1, 119}, {30, 90}, {100, 40}} {
-		l := NewLedger()
-		l.Recall(nil, start)
-		l.Decided(one, plan.Terms{Budget: 120}, plan.Plan{})
-		for n := range 300 {
-			l.Keep(one, start, plan.Debt{Number: int64(n), SHA: plan.SHA(fmt.Sprint(n)), Context: "sluice/main"}.CalledIn(start.Wall))
-		}
-		for n := range x.ending {
-			d := plan.Debt{Number: int64(300 + n), SHA: plan.SHA(fmt.Sprint(n)), Context: "sluice/main", Ends: start.Wall.Add(time.Minute), Cutoff: time.Second}
-			l.Keep(other, start, d)
-		}
-		paid := 0
-		for due, _ := l.Next(start); len(due) > 0; due, _ = l.Next(start) {
-			for _, o := range due {
-				l.Paid(PlaceOf(o.Repo, o.SHA, o.Context), o, start.Tick)
-				l.Rested(o, 0, Nobody)
-				paid++
-			}
-		}
-		if paid != x.want {
-			t.Errorf("%d end within a minute: %d of what is called in are paid at once, want %d", x.ending, paid, x.want)
 		}
 	}
 }

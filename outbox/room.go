@@ -79,11 +79,10 @@ func (l *Ledger) sharing(repo plan.Repo, now clock.Instant) (sharers int, lackin
 	return len(all), lacking
 }
 
-// Decided notes whether a repository lacks room after a decision on the whole of it, and at which pace GitHub takes statuses.
-func (l *Ledger) Decided(repo plan.Repo, terms plan.Terms, p plan.Plan) {
+// Decided notes whether a repository lacks room after a decision on the whole of it.
+func (l *Ledger) Decided(repo plan.Repo, p plan.Plan) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.server(repo.Installation).learn(terms.Budget)
 	if id := repo.Key(); p.Lacks {
 		l.short[id] = repo.Installation
 	} else {

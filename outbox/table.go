@@ -1,10 +1,12 @@
 package outbox
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/clock"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -195,6 +197,20 @@ type Allowance struct {
 
 	Tells      int        // writes that only tell
 	TellsAgain clock.Tick // when there may be more of those
+}
+
+// Allow is what an installation may open where GitHub's content alone bounds it.
+func Allow(content budget.Quota, now clock.Instant) Allowance {
+	a := Allowance{Opens: true, Content: content.Left, Ahead: content.Left, Again: clock.Never, Tells: math.MaxInt, TellsAgain: clock.Never}
+	if span := content.Renewed.Sub(now.Wall); content.Limit > 0 && span > 0 {
+		per := time.Minute
+		if span > 2*time.Minute {
+			per = time.Hour
+		}
+		a.Ahead = min(a.Ahead, content.Limit) + int(int64(content.Limit)*int64(aheadOfTurn)/int64(per))
+		a.Again = now.Tick + per/time.Duration(content.Limit)
+	}
+	return a
 }
 
 // Stale is a repository whose next writes rest on what is too old, and how many of them may begin soon: so many are to be read again.

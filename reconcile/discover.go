@@ -209,7 +209,7 @@ func (l *Loop) unlisted(repos []plan.Repo, some *client.PartialListError, began 
 			gone = append(gone, e.repo)
 			l.queue.drop(e)
 			l.table.Drop(e.repo)
-			l.ledger.Decided(e.repo, plan.Terms{}, plan.Plan{})
+			l.ledger.Decided(e.repo, plan.Plan{})
 		}
 	}
 	l.kick.raise()

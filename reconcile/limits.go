@@ -81,8 +81,6 @@ const (
 	// agedAfter is the age of an observation after which it is not acted on any more, but made anew: what is left
 	// of its half minute may not suffice.
 	agedAfter = 10 * time.Second
-	// aheadOfTurn is how long before its turn what opens is read again at the earliest: so it is not too old again when that comes.
-	aheadOfTurn = 15 * time.Second
 	// movesLocked is how many branches that need a status go in one request: their statuses take a part of half a minute at GitHub's pace.
 	movesLocked = 25
 	// rereadMost is how often one look reads windowed branches again before they are moved. A read takes a moment: events that fall

@@ -108,7 +108,7 @@ func (k *look) through(ctx context.Context) error {
 		return err
 	}
 	k.bases = s.Bases
-	k.loop.ledger.Decided(k.repo, k.terms, k.plan)
+	k.loop.ledger.Decided(k.repo, k.plan)
 	k.logPlan(k.plan)
 	k.measure(k.plan)
 	k.entry.attention = attentionTo(k.plan)

@@ -42,6 +42,8 @@ type Forge interface {
 	Budgets(installation int64) budget.Quotas
 	// Hold keeps so many requests of the present hour for debts.
 	Hold(installation int64, requests int)
+	// Keep keeps room for so many statuses in GitHub's minute, and gives how many more it has room for, and how long it takes until it has for one.
+	Keep(installation int64, statuses int) (room int, again time.Duration)
 	// LookCost is how many points of GraphQL's hour the last look at a repository cost.
 	LookCost(repo plan.Repo) int
 }

@@ -479,6 +479,9 @@ func (w *world) cost(r plan.Repo) int {
 
 func (w *world) Hold(_ int64, requests int) { w.within(func() { w.held = requests }) }
 
+// Keep has room for all.
+func (w *world) Keep(int64, int) (room int, again time.Duration) { return math.MaxInt, 0 }
+
 // glances tells an observation that asks for no pull request at all.
 func glances(part []int) bool { return part != nil && len(part) == 0 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/sluicegate/sluice/clock"
@@ -57,18 +56,10 @@ func (l *Loop) payFor(begin []*outbox.Write) {
 // of the hour of requests some must be left to take back what was given. What only tells has the hour evenly, as looks do. The caller holds the lock.
 func (l *Loop) allowance(installation int64, telling int) outbox.Allowance {
 	now, b := l.now(), l.forge.Budgets(installation)
-	a := outbox.Allowance{Opens: true, Content: b.Content.Left, Ahead: b.Content.Left, Again: clock.Never, Tells: math.MaxInt, TellsAgain: clock.Never}
+	a := outbox.Allow(b.Content, now)
 	if ln := l.queue.lines[installation]; ln != nil && telling > 0 {
 		l.share(ln, telling, now)
 		a.Tells, a.TellsAgain = ln.purses[requests].MayTell(now.Tick)
-	}
-	if span := b.Content.Renewed.Sub(now.Wall); b.Content.Limit > 0 && span > 0 {
-		per := time.Minute
-		if span > 2*time.Minute {
-			per = time.Hour
-		}
-		a.Ahead = min(a.Ahead, b.Content.Limit) + int(int64(b.Content.Limit)*int64(aheadOfTurn)/int64(per))
-		a.Again = now.Tick + per/time.Duration(b.Content.Limit)
 	}
 	switch {
 	case b.REST.Left < b.REST.Limit/mergeShare:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/sluicegate/sluice/budget"
 )
@@ -43,6 +44,11 @@ func (f *App) WritesPerMinute() int { return budget.Sustained(f.pace) / pointsWr
 // Hold keeps so many requests of an installation's present hour for debts: nothing else takes them.
 func (f *App) Hold(installation int64, requests int) {
 	f.Installation(installation).limits.Hold(budget.REST, requests)
+}
+
+// Keep has an installation's minute keep room for so many statuses, and gives how many more it has room for, and how long it takes until it has for one.
+func (f *App) Keep(installation int64, statuses int) (room int, again time.Duration) {
+	return f.Installation(installation).limits.Keep(statuses, pointsWrite, f.now())
 }
 
 // makesContent reports whether a request makes what people are notified of: a merge, or a merge of the base into a head. Whether

@@ -31,6 +31,45 @@ func TestAShortCutoffCostsItsOwnRepositoryAlone(t *testing.T) {
 	})
 }
 
+// An opening of 160 merges fills GitHub's minute, and then 30 greens of another repository end, with a cutoff of half a minute: what is kept of the minute takes
+// each of them back in half of that, and not only once the minute has slid past the merges.
+func TestAnOpeningLeavesTheMinuteToWhatEnds(t *testing.T) {
+	const opens, lasts, cutoff = 10 * time.Minute, 15 * time.Minute, 30 * time.Second
+	o := organisation{repos: 21, file: func(w *world, n int) string {
+		if n > 0 {
+			return heldFile(w.start.Add(opens + lasts - cutoff - 25*time.Second))
+		}
+		at := func(d time.Duration) string { return w.start.Add(d).Format("2006-01-02T15:04:05") }
+		return fmt.Sprintf("windows:\n  w:\n    cutoff: %s\n    dates:\n      - {from: %s, until: %s}\n", cutoff, at(opens), at(opens+lasts)) +
+			layout + "pull_requests: {settle: 0s, window: status}\n"
+	}}
+	inBubble(t, o, func(w *world) {
+		w.propose(w.repos[0], 30)
+		for _, r := range w.repos[1:] {
+			w.propose(r, 8)
+		}
+		stop := w.run()
+		defer stop()
+		time.Sleep(opens + lasts - cutoff - time.Second - time.Since(w.start))
+		if green := w.greenIn(0); green != 30 {
+			t.Errorf("%d are green before the cutoff", green)
+		}
+		time.Sleep(time.Second + cutoff/2 + time.Second)
+		if green := w.greenIn(0); green > 0 {
+			t.Errorf("%d are green after half of the cutoff", green)
+		}
+		time.Sleep(5 * time.Minute)
+		for _, r := range w.repos[1:] {
+			for _, p := range r.Pulls() {
+				if p.Open {
+					t.Errorf("%s: #%d is not merged", r, p.Number)
+				}
+			}
+		}
+		w.unlimited()
+	})
+}
+
 // green sees how many are green in each repository.
 func (w *world) green(want ...int) {
 	w.t.Helper()
