@@ -4,6 +4,8 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"github.com/sluicegate/sluice/clock"
 )
 
 // What GitHub asks of its users, and how long sluice waits by itself.
@@ -182,20 +184,24 @@ func (m *Installation) Hold(of Account, n int) {
 	m.hours[of].held = n
 }
 
-// keptPart is the part of a minute that debts may keep at most: two thirds, as they can count on.
-const keptPart = 2. / 3
+// Minute is GitHub's minute, which slides, in writes of a kind.
+type Minute struct {
+	All   int           // that a whole one has room for; 0: there is no pace
+	Room  int           // that there is room for now
+	Again time.Duration // until there is room for more
+}
 
-// Keep has REST's minute keep room for so many writes of so many points each, which debts need that are to be paid within it: what is spent before is missing
-// to them. It gives how many more there is room for, and how long it takes until there is room for one.
-func (m *Installation) Keep(writes int, points float64, now time.Time) (room int, again time.Duration) {
+// Keep has REST's minute keep room for so many writes of so many points each, as debts have to be paid by within it: what is spent before is missing to them. It
+// gives what the minute has for those.
+func (m *Installation) Keep(writes int, points float64, now time.Time) Minute {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	w := m.paces[REST]
 	if w == nil {
-		return math.MaxInt, 0
+		return Minute{Room: math.MaxInt, Again: clock.Century}
 	}
-	m.kept = min(float64(writes)*points/w.most, keptPart)
-	return int(max(0, w.most*(1-m.kept)-w.Spent(now)) / points), w.Wait(now, points, 1-m.kept)
+	m.kept = min(1, float64(writes)*points/w.most)
+	return Minute{All: int(w.most / points), Room: int(max(0, w.most-w.Spent(now)) / points), Again: w.frees(now)}
 }
 
 // Spent is how many of an account's points of a minute are spent.

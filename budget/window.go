@@ -3,6 +3,8 @@ package budget
 import (
 	"slices"
 	"time"
+
+	"github.com/sluicegate/sluice/clock"
 )
 
 // Margin is how far apart what is sent may arrive: GitHub's instants are whole seconds.
@@ -70,6 +72,14 @@ func (w *Window) Wait(now time.Time, points, share float64) time.Duration {
 		}
 	}
 	return 0
+}
+
+// frees is how long it takes until the first of what is spent comes free.
+func (w *Window) frees(now time.Time) time.Duration {
+	if len(w.spent) == 0 {
+		return clock.Century
+	}
+	return w.spent[0].at.Add(w.span).Sub(now)
 }
 
 // Spend notes points that go off at an instant, and forgets before now.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/clock"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -23,7 +24,7 @@ type Ledger struct {
 	writing map[Place]*lock                 // who writes a status there, or waits to
 	rests   map[int64]rest                  // installations whose requests fail
 	running map[int64]int                   // payments under way, by installation
-	lines   map[int64]*line                 // of what is called in, of each installation that ever owed something
+	lines   map[int64]*line                 // of each installation that ever owed something
 	lately  map[Place]written
 	prune   int // of how many of these the old ones are dropped
 
@@ -87,9 +88,6 @@ func NewLedger() *Ledger {
 func (l *Ledger) put(at Place, o *Row) {
 	l.drop(at)
 	delete(l.lately, at) // that was an older one
-	if l.lines[o.Repo.Installation] == nil {
-		l.lines[o.Repo.Installation] = &line{last: map[plan.RepoKey]uint64{}}
-	}
 	l.debts[at] = o
 	if o.ends != clock.Never {
 		l.timed[at] = o
@@ -355,62 +353,50 @@ func (l *Ledger) Answered(repo plan.Repo) (some bool) {
 	return true
 }
 
-// Next gives the debts to pay now, as many of each installation as may be under way, and how long nothing else will be due: those that an instant
-// ends by the earliest deadline, and then what is called in, as far as GitHub's minute has room for it. They are busy until Rested is called. keep has the
-// minute of an installation keep so many writes for those that are to be paid within it, gives how many more it has room for, and how long it takes until
-// there is more.
-func (l *Ledger) Next(now clock.Instant, keep func(installation int64, writes int) (room int, again time.Duration)) (pay []*Row, nap time.Duration) {
+// Next gives the debts to pay now, as many of each installation as may be under way, and how long nothing else will be due. In GitHub's minute, which slides, those
+// that must be paid before it has slid past this instant have room first, the earliest deadline first, whether due or not; then a third of it is for
+// what is called in, the rest for all others that an instant ended, and then for what is called in. keep has an installation's minute keep so much room, and
+// gives what it has. What is given is busy until Rested is called.
+func (l *Ledger) Next(now clock.Instant, keep func(installation int64, statuses int) budget.Minute) (pay []*Row, nap time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	timed, called, soon, until := l.payable(now)
-	slices.SortFunc(timed, func(a, b *Row) int { // one that always fails keeps no other
-		return cmp.Or(cmp.Compare(a.tries, b.tries), a.Deadline().Compare(b.Deadline()), cmp.Compare(a.Number, b.Number))
-	})
-	for _, o := range timed {
-		if l.begins(o.Repo.Installation) {
-			pay = append(pay, l.begin(o))
-		}
-	}
-	for in := range l.lines {
-		n := soon[in]
-		if n > 0 {
-			n += WritesPaced // of merges that have begun: they are never sent away
-		}
-		room, again := keep(in, n)
-		some := l.serve(in, called[in], room-l.running[in])
-		if len(some) < len(called[in]) && again > 0 {
-			until = min(until, now.Tick+again)
-		}
-		pay = append(pay, some...)
+	until := l.payable(now)
+	for in, q := range l.lines {
+		some, again := l.serve(in, q, now, keep)
+		pay, until = append(pay, some...), min(until, again)
 	}
 	return pay, max(0, until-now.Tick)
 }
 
-// payable are the debts that are due and may be tried, and those that are called in, by installation; how many are to be paid within GitHub's minute; and when there will
-// be more of any.
-func (l *Ledger) payable(now clock.Instant) (timed []*Row, called map[int64][]*Row, soon map[int64]int, until clock.Tick) {
-	called, soon, until = map[int64][]*Row{}, map[int64]int{}, clock.Never
+// payable puts the debts that are due and may be tried, or must be paid within GitHub's minute, in their lines, and tells when there will be more.
+func (l *Ledger) payable(now clock.Instant) (until clock.Tick) {
+	until = clock.Never
+	for _, q := range l.lines {
+		q.must, q.others, q.called = q.must[:0], q.others[:0], q.called[:0]
+	}
 	for _, o := range l.timed {
-		in := o.Repo.Installation
-		after, calledIn := max(o.after, l.rests[in].until), o.due(now) && o.calledIn(now)
-		if at := now.TickOf(o.Deadline()) - minuteAhead; at > now.Tick {
-			until = min(until, at)
-		} else if !o.ours && !calledIn { // else GitHub refuses it, or it has no time
-			soon[in]++
-		}
-		switch {
+		q, slides := l.line(o.Repo.Installation), now.TickOf(o.Deadline())-minuteAhead
+		after := max(o.after, l.rests[o.Repo.Installation].until)
+		switch due := o.due(now); {
 		case o.busy:
-		case !o.due(now):
-			until = min(until, max(o.ends, after))
-		case after > now.Tick:
+		case due && after > now.Tick:
 			until = min(until, after)
-		case calledIn:
-			called[in], until = append(called[in], o), min(until, o.own)
+		case due && o.calledIn(now):
+			q.called, until = append(q.called, o), min(until, o.own)
+		case slides <= now.Tick && o.tries == 0:
+			q.must = append(q.must, o)
+			if !due {
+				until = min(until, max(o.ends, after))
+			}
+		case due: // one that always fails keeps no other
+			q.others = append(q.others, o)
 		default:
-			timed = append(timed, o)
+			if until = min(until, max(o.ends, after)); slides > now.Tick {
+				until = min(until, slides)
+			}
 		}
 	}
-	return timed, called, soon, until
+	return until
 }
 
 // begins reports whether one more payment of an installation may begin.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/clock"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -52,7 +53,7 @@ func TestTheEarliestDeadlineIsPaidFirst(t *testing.T) {
 }
 
 // roomy is a minute that has room for any number of statuses.
-func roomy(int64, int) (int, time.Duration) { return math.MaxInt, 0 }
+func roomy(int64, int) budget.Minute { return budget.Minute{Room: math.MaxInt, Again: clock.Never} }
 
 // TestWhatIsCalledInTakesTurns: hundreds of successes are called in in one repository, and a few in another, while others end by themselves every second. GitHub's
 // minute has room for ten a second: what an instant ends is paid as it falls due, and has no less for it; of what is called in repositories have turns;
@@ -85,11 +86,11 @@ func TestWhatIsCalledInTakesTurns(t *testing.T) {
 			t.Fatalf("after %d s, %v paid: what opens does not wait", second, paid)
 		}
 		kept := 0
-		due, nap := l.Next(now, func(_ int64, statuses int) (int, time.Duration) {
+		due, nap := l.Next(now, func(_ int64, statuses int) budget.Minute {
 			kept = statuses
-			return 7, 0
+			return budget.Minute{All: 100, Room: min(40-second, 32) + 6, Again: time.Second}
 		})
-		if want := min(40-second, 31+1) + WritesPaced; kept != want { // half of a cutoff is their time
+		if want := min(40-second, 32) + WritesPaced; kept != want { // half of a cutoff is their time
 			t.Fatalf("after %d s the minute keeps room for %d, want %d", second, kept, want)
 		}
 		if nap > time.Second && second < 39 {

@@ -19,6 +19,8 @@ const (
 	readPatience = 10 * time.Second
 	// payMost is how many payments of one installation are under way at once: GitHub may be slow, and half a cutoff short.
 	payMost = 8
+	// calledShare is the part of GitHub's minute that what is called in has before what need not be paid within it: a third, as is promised to nobody.
+	calledShare = 3
 	// minuteAhead is how long what is sent counts for GitHub.
 	minuteAhead = time.Minute + budget.Margin
 	// payHurried is how often a payment may have been refused, and be tried all the same once its repository takes another write.

@@ -45,7 +45,7 @@ func (s still) Budgets(int64) budget.Quotas {
 	return budget.Quotas{REST: budget.Quota{Left: 1 << 30}, Content: budget.Quota{Left: 1 << 30}}
 }
 func (s still) Hold(int64, int)                                    {}
-func (s still) Keep(int64, int) (int, time.Duration)               { return math.MaxInt, 0 }
+func (s still) Keep(int64, int) budget.Minute                      { return budget.Minute{Room: math.MaxInt, Again: never} }
 func (s still) LookCost(plan.Repo) int                             { return 1 }
 func (s still) Know(context.Context, []plan.Repo, time.Time) error { return nil }
 func (s still) Forget(context.Context, plan.Repo) error            { return nil }

@@ -73,7 +73,8 @@
 //     successes stands, the sooner end counts. None is written that would be among the last that GitHub takes of its commit, and none
 //     that stands until its window closes without room for its payment beside those of all that stand ([plan.Room]). While the store fails there is none.
 //   - A debt that is due is paid whatever looks do, hang on or fail with, by the clock that says so first, the earliest deadline first; GitHub's minute
-//     keeps room for those whose deadline comes within it, and what a decision called in before its time has what is left, repositories in turn. It ends with a status that
+//     keeps room for those whose deadline comes within it, and what a decision called in before its time has a third of the rest at least, repositories
+//     in turn. It ends with a status that
 //     GitHub took in its place, with the merge or move that it was for, or after [payMostAge] of refusals; and only the debt with that
 //     number does.
 //   - Payments of an installation come before whatever opens, until GitHub took something else and did not take them: then they keep

@@ -42,8 +42,8 @@ type Forge interface {
 	Budgets(installation int64) budget.Quotas
 	// Hold keeps so many requests of the present hour for debts.
 	Hold(installation int64, requests int)
-	// Keep keeps room for so many statuses in GitHub's minute, and gives how many more it has room for, and how long it takes until it has for one.
-	Keep(installation int64, statuses int) (room int, again time.Duration)
+	// Keep has GitHub's minute keep room for so many statuses, by which debts have to be paid within it, and gives what it has for those.
+	Keep(installation int64, statuses int) budget.Minute
 	// LookCost is how many points of GraphQL's hour the last look at a repository cost.
 	LookCost(repo plan.Repo) int
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
+	"github.com/sluicegate/sluice/clock"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
@@ -480,7 +481,9 @@ func (w *world) cost(r plan.Repo) int {
 func (w *world) Hold(_ int64, requests int) { w.within(func() { w.held = requests }) }
 
 // Keep has room for all.
-func (w *world) Keep(int64, int) (room int, again time.Duration) { return math.MaxInt, 0 }
+func (w *world) Keep(int64, int) budget.Minute {
+	return budget.Minute{Room: math.MaxInt, Again: clock.Never}
+}
 
 // glances tells an observation that asks for no pull request at all.
 func glances(part []int) bool { return part != nil && len(part) == 0 }

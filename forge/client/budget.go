@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"github.com/sluicegate/sluice/budget"
 )
@@ -46,8 +45,8 @@ func (f *App) Hold(installation int64, requests int) {
 	f.Installation(installation).limits.Hold(budget.REST, requests)
 }
 
-// Keep has an installation's minute keep room for so many statuses, and gives how many more it has room for, and how long it takes until it has for one.
-func (f *App) Keep(installation int64, statuses int) (room int, again time.Duration) {
+// Keep has an installation's minute keep room for so many statuses, by which debts have to be paid within it, and gives what it has for those.
+func (f *App) Keep(installation int64, statuses int) budget.Minute {
 	return f.Installation(installation).limits.Keep(statuses, pointsWrite, f.now())
 }
 
