@@ -36,7 +36,7 @@ type Installation struct {
 	even    *bucket           // of REST, for what waits for openings; nil: no pace
 	hours   [accounts]hour
 	content content
-	kept    float64             // the part of REST's minute that is kept for debts
+	held    float64             // the part of REST's minute that is kept for debts
 	until   [accounts]time.Time // nothing may be sent from an account before; zero: no limit stands
 	strikes int                 // limits in a row that named no end
 	costs   map[string]int      // what the last query of each kind cost of the hour
@@ -101,7 +101,7 @@ func (m *Installation) wait(p Price, now time.Time) (time.Duration, time.Time, C
 	if w := m.paces[p.Of]; w != nil {
 		share := p.Class.pace()
 		if p.Of == REST && p.Class < Debt {
-			share = min(share, 1-m.kept)
+			share = min(share, 1-m.held)
 		}
 		wait = w.Wait(now, p.Points, share)
 	}
@@ -177,8 +177,8 @@ func (m *Installation) Quotas(now time.Time) Quotas {
 	return Quotas{REST: m.hours[REST].quota(now), GraphQL: m.hours[GraphQL].quota(now), Content: m.content.quota(now)}
 }
 
-// Hold keeps so much of an account's present hour for debts: nothing else takes it.
-func (m *Installation) Hold(of Account, n int) {
+// HoldHour keeps so much of an account's present hour for debts: nothing else takes it.
+func (m *Installation) HoldHour(of Account, n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.hours[of].held = n
@@ -191,16 +191,16 @@ type Minute struct {
 	Again time.Duration // until there is room for more
 }
 
-// Keep has REST's minute keep room for so many writes of so many points each, as debts have to be paid by within it: what is spent before is missing to them. It
+// HoldMinute has REST's minute keep room for so many writes of so many points each, as debts have to be paid by within it: what is spent before is missing to them. It
 // gives what the minute has for those.
-func (m *Installation) Keep(writes int, points float64, now time.Time) Minute {
+func (m *Installation) HoldMinute(writes int, points float64, now time.Time) Minute {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	w := m.paces[REST]
 	if w == nil {
 		return Minute{Room: math.MaxInt, Again: clock.Century}
 	}
-	m.kept = min(1, float64(writes)*points/w.most)
+	m.held = min(1, float64(writes)*points/w.most)
 	return Minute{All: int(w.most / points), Room: int(max(0, w.most-w.Spent(now)) / points), Again: w.frees(now)}
 }
 

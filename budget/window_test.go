@@ -81,3 +81,33 @@ func TestWhatTellsIsSpentEvenly(t *testing.T) {
 		t.Errorf("after a clock was set back what there is waits for %v", wait)
 	}
 }
+
+// TestTheMinuteIsHeldForDebts: of GitHub's minute what debts have to be paid by is left by openings and events, and not by debts; and what comes free is told.
+func TestTheMinuteIsHeldForDebts(t *testing.T) {
+	now := time.Unix(10_000, 0)
+	m := NewInstallation(PaceOfGitHub)
+	if got := m.HoldMinute(60, 5, now); got.All != 180 || got.Room != 180 {
+		t.Errorf("a minute has %+v", got)
+	}
+	opened := 0
+	for {
+		if _, _, cause := m.Reserve(Price{Class: Opening, Points: 5, Hour: 1}, now); cause != NoCause {
+			break
+		}
+		opened++
+	}
+	if opened != 120 {
+		t.Errorf("%d are opened, want 120", opened)
+	}
+	for range 60 {
+		if wait, _, cause := m.Reserve(Price{Class: Debt, Points: 5, Hour: 1}, now); cause != NoCause || wait > 0 {
+			t.Fatal("what is held for debts is not there for them")
+		}
+	}
+	if got := m.HoldMinute(0, 5, now.Add(time.Second)); got.Room != 0 || got.Again != time.Minute+Margin+grain-time.Second {
+		t.Errorf("a minute that is full has %+v", got)
+	}
+	if got := NewInstallation(0).HoldMinute(60, 5, now); got.All != 0 || got.Room < 1e6 {
+		t.Errorf("without a pace it has %+v", got)
+	}
+}

@@ -34,12 +34,12 @@ func (l *Ledger) line(installation int64) *line {
 }
 
 // serve begins what has room of an installation, and gives when there will be more.
-func (l *Ledger) serve(in int64, q *line, now clock.Instant, keep func(int64, int) budget.Minute) (pay []*Row, until clock.Tick) {
+func (l *Ledger) serve(in int64, q *line, now clock.Instant, hold func(int64, int) budget.Minute) (pay []*Row, until clock.Tick) {
 	need := len(q.must)
 	if need > 0 {
 		need += WritesPaced // merges that have begun: they are never sent away
 	}
-	minute := keep(in, need)
+	minute := hold(in, need)
 	room, wanted := minute.Room-l.running[in], false // those may have been counted or not
 	begin := func(o *Row) {
 		switch room--; {

@@ -355,14 +355,14 @@ func (l *Ledger) Answered(repo plan.Repo) (some bool) {
 
 // Next gives the debts to pay now, as many of each installation as may be under way, and how long nothing else will be due. In GitHub's minute, which slides, those
 // that must be paid before it has slid past this instant have room first, the earliest deadline first, whether due or not; then a third of it is for
-// what is called in, the rest for all others that an instant ended, and then for what is called in. keep has an installation's minute keep so much room, and
+// what is called in, the rest for all others that an instant ended, and then for what is called in. hold has an installation's minute keep so much room, and
 // gives what it has. What is given is busy until Rested is called.
-func (l *Ledger) Next(now clock.Instant, keep func(installation int64, statuses int) budget.Minute) (pay []*Row, nap time.Duration) {
+func (l *Ledger) Next(now clock.Instant, hold func(installation int64, statuses int) budget.Minute) (pay []*Row, nap time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	until := l.payable(now)
 	for in, q := range l.lines {
-		some, again := l.serve(in, q, now, keep)
+		some, again := l.serve(in, q, now, hold)
 		pay, until = append(pay, some...), min(until, again)
 	}
 	return pay, max(0, until-now.Tick)

@@ -308,7 +308,7 @@ func (w *alone) unit(x *Write, prices []budget.Price, begins bool) {
 // pay pays what is due, as the service does.
 func (w *alone) pay() {
 	rows, nap := w.ledger.Next(w.instant(), func(_ int64, statuses int) budget.Minute {
-		return w.budget.Keep(statuses, statusPoints, w.instant().Wall)
+		return w.budget.HoldMinute(statuses, statusPoints, w.instant().Wall)
 	})
 	for _, o := range rows {
 		p := budget.Price{Class: budget.Debt, Points: statusPoints, Hour: 1}

@@ -44,8 +44,10 @@ func (s still) CountStatuses(context.Context, plan.Repo, plan.SHA, plan.Context)
 func (s still) Budgets(int64) budget.Quotas {
 	return budget.Quotas{REST: budget.Quota{Left: 1 << 30}, Content: budget.Quota{Left: 1 << 30}}
 }
-func (s still) Hold(int64, int)                                    {}
-func (s still) Keep(int64, int) budget.Minute                      { return budget.Minute{Room: math.MaxInt, Again: never} }
+func (s still) HoldHour(int64, int) {}
+func (s still) HoldMinute(int64, int) budget.Minute {
+	return budget.Minute{Room: math.MaxInt, Again: never}
+}
 func (s still) LookCost(plan.Repo) int                             { return 1 }
 func (s still) Know(context.Context, []plan.Repo, time.Time) error { return nil }
 func (s still) Forget(context.Context, plan.Repo) error            { return nil }

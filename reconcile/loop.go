@@ -40,10 +40,10 @@ type Forge interface {
 	MoveEach(ctx context.Context, repo plan.Repo, moves []plan.Move) ([]error, error)
 	// Budgets is what is left of GitHub's budgets of an installation.
 	Budgets(installation int64) budget.Quotas
-	// Hold keeps so many requests of the present hour for debts.
-	Hold(installation int64, requests int)
-	// Keep has GitHub's minute keep room for so many statuses, by which debts have to be paid within it, and gives what it has for those.
-	Keep(installation int64, statuses int) budget.Minute
+	// HoldHour keeps so many requests of the present hour for debts.
+	HoldHour(installation int64, requests int)
+	// HoldMinute has GitHub's minute keep room for so many statuses, by which debts have to be paid within it, and gives what it has for those.
+	HoldMinute(installation int64, statuses int) budget.Minute
 	// LookCost is how many points of GraphQL's hour the last look at a repository cost.
 	LookCost(repo plan.Repo) int
 }

@@ -20,7 +20,7 @@ func (l *Loop) payAll(ctx context.Context) {
 		sleep(ctx, backoff(n))
 	}
 	l.owing.watch(ctx, func() time.Duration {
-		due, nap := l.ledger.Next(l.now(), l.forge.Keep)
+		due, nap := l.ledger.Next(l.now(), l.forge.HoldMinute)
 		for _, o := range due {
 			l.looks.Go(func() { l.pay(ctx, o) })
 		}

@@ -478,10 +478,10 @@ func (w *world) cost(r plan.Repo) int {
 	return w.dear(r)
 }
 
-func (w *world) Hold(_ int64, requests int) { w.within(func() { w.held = requests }) }
+func (w *world) HoldHour(_ int64, requests int) { w.within(func() { w.held = requests }) }
 
-// Keep has room for all.
-func (w *world) Keep(int64, int) budget.Minute {
+// HoldMinute has room for all.
+func (w *world) HoldMinute(int64, int) budget.Minute {
 	return budget.Minute{Room: math.MaxInt, Again: clock.Never}
 }
 

@@ -40,14 +40,14 @@ func (f *App) Budgets(installation int64) budget.Quotas {
 // WritesPerMinute is how many writes a minute debts can count on, by the pace of an installation; 0: no pace.
 func (f *App) WritesPerMinute() int { return budget.Sustained(f.pace) / pointsWrite }
 
-// Hold keeps so many requests of an installation's present hour for debts: nothing else takes them.
-func (f *App) Hold(installation int64, requests int) {
-	f.Installation(installation).limits.Hold(budget.REST, requests)
+// HoldHour keeps so many requests of an installation's present hour for debts: nothing else takes them.
+func (f *App) HoldHour(installation int64, requests int) {
+	f.Installation(installation).limits.HoldHour(budget.REST, requests)
 }
 
-// Keep has an installation's minute keep room for so many statuses, by which debts have to be paid within it, and gives what it has for those.
-func (f *App) Keep(installation int64, statuses int) budget.Minute {
-	return f.Installation(installation).limits.Keep(statuses, pointsWrite, f.now())
+// HoldMinute has an installation's minute keep room for so many statuses, by which debts have to be paid within it, and gives what it has for those.
+func (f *App) HoldMinute(installation int64, statuses int) budget.Minute {
+	return f.Installation(installation).limits.HoldMinute(statuses, pointsWrite, f.now())
 }
 
 // makesContent reports whether a request makes what people are notified of: a merge, or a merge of the base into a head. Whether

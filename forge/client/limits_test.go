@@ -204,7 +204,7 @@ func TestAnHourRunsOut(t *testing.T) {
 			t.Error("REST has an hour of its own:", err)
 		}
 	}
-	l.Hold(budget.GraphQL, 800)
+	l.HoldHour(budget.GraphQL, 800)
 	says(800)
 	for c, want := range map[budget.Class]bool{budget.Event: false, budget.Opening: false, budget.Debt: true} {
 		ok, p := ask(c, 1)
@@ -215,7 +215,7 @@ func TestAnHourRunsOut(t *testing.T) {
 			l.Land(p)
 		}
 	}
-	l.Hold(budget.GraphQL, 0)
+	l.HoldHour(budget.GraphQL, 0)
 	says(1000)
 	for range 33 { // under way at once
 		ask(budget.Event, 15)
@@ -453,7 +453,7 @@ func TestWhatIsHeldIsHeldForAnHour(t *testing.T) {
 	event := budget.Price{Class: budget.Event, Points: pointsRead, Hour: 1}
 	now := at.Truncate(time.Hour).Add(time.Minute)
 	says(now, 4990)
-	l.Hold(budget.REST, 4600)
+	l.HoldHour(budget.REST, 4600)
 	says(now, 4980)
 	if err := l.reserve(t.Context(), event, now); kindOf(err) != Limited {
 		t.Errorf("what is held was given away: %v", err)
