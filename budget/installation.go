@@ -117,6 +117,18 @@ func (m *Installation) wait(p Price, now time.Time) (time.Duration, time.Time, C
 	return wait, time.Time{}, NoCause
 }
 
+// Sent counts what was sent at an instant before the installation was known: GitHub counts it.
+func (m *Installation) Sent(p Price, at time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if w := m.paces[p.Of]; w != nil {
+		w.Spend(at, p.Points)
+	}
+	if p.Content {
+		m.content.spend(at)
+	}
+}
+
 // Land ends what is kept for a request.
 func (m *Installation) Land(p Price) {
 	m.mu.Lock()

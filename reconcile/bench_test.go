@@ -37,7 +37,11 @@ func (s still) Owe(_ context.Context, _ plan.Repo, _ time.Time, d ...plan.Debt) 
 }
 func (s still) Acquit(context.Context, ...int64) error           { return nil }
 func (s still) Unpaid(context.Context, int64, int, string) error { return nil }
-func (s still) Debts(context.Context) ([]store.DebtRow, error)   { return nil, nil }
+func (s still) Sent(int64, time.Time, int, bool)                 {}
+func (s still) SentSince(context.Context, time.Time, time.Time, ...string) ([]store.Sent, error) {
+	return nil, nil
+}
+func (s still) Debts(context.Context) ([]store.DebtRow, error) { return nil, nil }
 func (s still) CountStatuses(context.Context, plan.Repo, plan.SHA, plan.Context) (int, error) {
 	return 0, nil
 }

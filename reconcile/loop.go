@@ -44,6 +44,8 @@ type Forge interface {
 	HoldHour(installation int64, requests int)
 	// HoldMinute has GitHub's minute keep room for so many statuses, by which debts have to be paid within it, and gives what it has for those.
 	HoldMinute(installation int64, statuses int) budget.Minute
+	// Sent counts writes that an earlier process sent at an instant, and whether one of them was content.
+	Sent(installation int64, at time.Time, writes int, content bool)
 	// LookCost is how many points of GraphQL's hour the last look at a repository cost.
 	LookCost(repo plan.Repo) int
 }
@@ -60,6 +62,7 @@ type Store interface {
 	Acquit(ctx context.Context, numbers ...int64) error
 	Unpaid(ctx context.Context, number int64, tries int, reason string) error
 	Debts(ctx context.Context) ([]store.DebtRow, error)
+	SentSince(ctx context.Context, since, earlier time.Time, verbs ...string) ([]store.Sent, error)
 	Looked(ctx context.Context, repo plan.Repo, l store.Look) error
 	Record(ctx context.Context, acts ...store.Act) error
 }

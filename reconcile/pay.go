@@ -28,18 +28,48 @@ func (l *Loop) payAll(ctx context.Context) {
 	})
 }
 
-// recallDebts takes in the debts that the store has.
+// recallDebts takes in the debts that the store has. Nothing that opens is written before.
 func (l *Loop) recallDebts(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, recordMost)
 	defer cancel()
+	now := l.now()
 	all, err := l.store.Debts(ctx)
+	if err == nil {
+		err = l.recallSent(ctx, now.Wall)
+	}
 	if l.health.Recalled(err) != nil {
 		return err
 	}
-	now := l.now()
 	l.ledger.Recall(all, now)
 	l.writes.raise()
 	return nil
+}
+
+// recallSent has the budgets count what was sent before this process began, as GitHub does.
+func (l *Loop) recallSent(ctx context.Context, now time.Time) error {
+	minute := now.Add(-time.Minute - budget.Margin)
+	sent, err := l.store.SentSince(ctx, minute, now.Add(-time.Hour), plan.Merge{}.Verb(), plan.Update{}.Verb())
+	lately := map[int64]bool{}
+	for _, s := range sent {
+		switch s.Verb {
+		case plan.Merge{}.Verb():
+			l.forge.Sent(s.Installation, s.At, 2, true) // with its success
+		case plan.Update{}.Verb():
+			l.forge.Sent(s.Installation, s.At, 1, true)
+		case plan.MoveBranches{}.Verb():
+		default:
+			l.forge.Sent(s.Installation, s.At, 1, false)
+		}
+		if s.At.After(minute) {
+			lately[s.Installation] = true
+		}
+	}
+	for in := range lately { // and what was under way, of which nothing is known
+		for range outbox.WritesPaced {
+			l.forge.Sent(in, now, 2, true)
+		}
+	}
+	return err
 }
 
 // pay pays one debt, of which the ledger began the payment.

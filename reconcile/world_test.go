@@ -480,6 +480,13 @@ func (w *world) cost(r plan.Repo) int {
 
 func (w *world) HoldHour(_ int64, requests int) { w.within(func() { w.held = requests }) }
 
+// Sent counts nothing, as there is no pace.
+func (w *world) Sent(int64, time.Time, int, bool) {}
+
+func (w *world) SentSince(context.Context, time.Time, time.Time, ...string) ([]store.Sent, error) {
+	return nil, nil
+}
+
 // HoldMinute has room for all.
 func (w *world) HoldMinute(int64, int) budget.Minute {
 	return budget.Minute{Room: math.MaxInt, Again: clock.Never}

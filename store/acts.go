@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"strings"
 	"time"
@@ -101,6 +102,32 @@ func imply(ctx context.Context, tx *session, id int64, a Act) error {
 			id, string(r.SHA), string(r.Context), cut(string(r.By)), micros(r.At))
 	}
 	return nil
+}
+
+// Sent is a write that was sent to GitHub.
+type Sent struct {
+	Installation int64
+	At           time.Time
+	Verb         string // of plan.Action
+}
+
+// SentSince gives what was sent since an instant, in the order of time, and what of some verbs was since an earlier one. What was under way when a process was killed is
+// not known.
+func (r *Reader) SentSince(ctx context.Context, since, earlier time.Time, verbs ...string) (all []Sent, err error) {
+	defer during(&err, "read what was sent")
+	query := `SELECT r.installation, a.at, a.verb FROM acts a JOIN repositories r ON r.id = a.repo
+	    WHERE a.at >= ? AND a.outcome <> ? AND (a.at >= ? OR a.verb IN (''` + strings.Repeat(", ?", len(verbs)) + `)) ORDER BY a.at`
+	args := []any{micros(earlier), string(Void), micros(since)}
+	for _, v := range verbs {
+		args = append(args, v)
+	}
+	err = each(ctx, r.read, func(rows *sql.Rows) error {
+		var s Sent
+		err := rows.Scan(&s.Installation, into{&s.At}, &s.Verb)
+		all = append(all, s)
+		return err
+	}, query, args...)
+	return all, err
 }
 
 func keepMerge(ctx context.Context, tx *session, id int64, m plan.MergeRecord) error {

@@ -138,3 +138,25 @@ func TestInstallationLists(t *testing.T) {
 	note(t, s, store.Delivery{GUID: "3", Event: "installation", Action: "deleted", At: noon, Uninstalled: 70})
 	same(t, "uninstalled", sight(t, s), []plan.Repo{apart, {Owner: "of", Name: "none", ID: 10}})
 }
+
+// TestSentSince: all that was sent in a minute, of an hour what counts for that long, and nothing that was not sent.
+func TestSentSince(t *testing.T) {
+	s := fresh(t)
+	other := plan.Repo{Owner: "acme", Name: "other", ID: 8, Installation: acme.Installation + 1}
+	act := func(repo plan.Repo, ago time.Duration, verb string, outcome store.Outcome) {
+		ok(t, s.Record(t.Context(), store.Act{Repo: repo, At: noon.Add(-ago), Verb: verb, Outcome: outcome}))
+	}
+	act(acme, 2*time.Hour, "merge", store.Done)
+	act(acme, 30*time.Second, "status", store.Done)
+	act(other, 30*time.Minute, "merge", store.Refused)
+	act(other, 29*time.Minute, "status", store.Done)
+	act(acme, 20*time.Second, "merge", store.Void)
+	act(acme, 10*time.Second, "update", store.Failed)
+	sent, err := s.SentSince(t.Context(), noon.Add(-time.Minute), noon.Add(-time.Hour), "merge", "update")
+	ok(t, err)
+	same(t, "sent", sent, []store.Sent{
+		{Installation: other.Installation, At: noon.Add(-30 * time.Minute), Verb: "merge"},
+		{Installation: acme.Installation, At: noon.Add(-30 * time.Second), Verb: "status"},
+		{Installation: acme.Installation, At: noon.Add(-10 * time.Second), Verb: "update"},
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/sluicegate/sluice/budget"
 )
@@ -48,6 +49,11 @@ func (f *App) HoldHour(installation int64, requests int) {
 // HoldMinute has an installation's minute keep room for so many statuses, by which debts have to be paid within it, and gives what it has for those.
 func (f *App) HoldMinute(installation int64, statuses int) budget.Minute {
 	return f.Installation(installation).limits.HoldMinute(statuses, pointsWrite, f.now())
+}
+
+// Sent counts writes of an installation that an earlier process sent at an instant: so many, and one of them what people are notified of, or none.
+func (f *App) Sent(installation int64, at time.Time, writes int, content bool) {
+	f.Installation(installation).limits.Sent(budget.Price{Points: float64(writes * pointsWrite), Content: content}, at)
 }
 
 // makesContent reports whether a request makes what people are notified of: a merge, or a merge of the base into a head. Whether
