@@ -23,6 +23,7 @@ import (
 type Entry struct {
 	Path                                    string // a directory of the tree
 	Components                              []string
+	Optional                                bool // components that are missing are none
 	Patches                                 []manifest.Patch
 	TargetNamespace, NamePrefix, NameSuffix string
 	// Variables are filled into names, namespaces, and a Flux Kustomization's path and source after the build.
@@ -114,7 +115,7 @@ func NewWhole(dir string, adds *graph.Kustomization) Entry {
 
 func entryOf(k *graph.Kustomization) Entry {
 	e := Entry{
-		Path: k.Path, Components: k.Components, Patches: k.Patches,
+		Path: k.Path, Components: k.Components, Optional: k.Optional, Patches: k.Patches,
 		TargetNamespace: k.TargetNamespace, NamePrefix: k.NamePrefix, NameSuffix: k.NameSuffix, Variables: k.Variables(),
 	}
 	if k.Source != nil {

@@ -191,6 +191,12 @@ func TestBuild(t *testing.T) {
 		"a component that is not there": {
 			plainFile, Entry{Components: []string{"../more"}}, "error: app/kustomization.yaml: more is not a directory with a kustomization.yaml\n",
 		},
+		"a component that may be missing": {
+			plainFile, Entry{Components: []string{"../more"}, Optional: true}, "ConfigMap /a < app/a.yaml\n",
+		},
+		"one that may be, and is there": {
+			plainFile + "-- more/kustomization.yaml --\nkind: Component\napiVersion: kustomize.config.k8s.io/v1alpha1\nnamePrefix: x-\n", Entry{Components: []string{"../more"}, Optional: true}, "ConfigMap /x-a < app/a.yaml\n",
+		},
 		"an absolute path": {"-- app/kustomization.yaml --\nresources: [/app/a.yaml]\n-- app/a.yaml --\n" + configMap, Entry{}, "error: app/kustomization.yaml:1: /app/a.yaml is an absolute path\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -458,7 +458,7 @@ func TestCacheBelievesNobody(t *testing.T) {
 func TestKey(t *testing.T) {
 	seen := map[sum]string{}
 	for _, e := range []Entry{
-		{}, {Path: "a"}, {Components: []string{"a"}}, {Components: []string{"a", "b"}}, {Patches: []manifest.Patch{{Text: "a"}}}, {Patches: []manifest.Patch{{Target: manifest.Target{Kind: "a"}}}},
+		{}, {Path: "a"}, {Components: []string{"a"}}, {Components: []string{"a", "b"}}, {Components: []string{"a"}, Optional: true}, {Patches: []manifest.Patch{{Text: "a"}}}, {Patches: []manifest.Patch{{Target: manifest.Target{Kind: "a"}}}},
 		{TargetNamespace: "a"}, {NamePrefix: "a"}, {NameSuffix: "a"}, {Ignore: "a"},
 	} {
 		for _, program := range []sum{{}, {1}} {

@@ -188,7 +188,11 @@ func (u *undertaking) top(dir string, e Entry) (string, *types.Kustomization, er
 	if e.NameSuffix != "" {
 		k.NameSuffix = e.NameSuffix
 	}
-	k.Components = append(k.Components, e.Components...)
+	for _, c := range e.Components {
+		if !e.Optional || u.directory(path.Join(dir, c)) {
+			k.Components = append(k.Components, c)
+		}
+	}
 	for _, p := range e.Patches {
 		k.Patches = append(k.Patches, types.Patch{Patch: p.Text, Target: selector(p.Target)})
 	}

@@ -25,6 +25,7 @@ type thing struct {
 	unread   bool                // it may have keys that were not read
 	made     *manifest.Generator // what a chart is made of, too
 	into     string              // the namespace that a HelmRelease is known to make objects in; "": any
+	spaces   []string            // the namespaces that a HelmRelease says, its own among them: "" and "*" are any
 	begins   []string            // how names may begin of what a HelmRelease makes: as those of ConfigMaps and Secrets in its values, and of the release itself
 	by       *thing              // that may make the object which it stands for
 	mentions mentioned           // of a ResourceSet
@@ -59,11 +60,7 @@ func (t *Tree) thing(d *manifest.Doc, object Object) *thing {
 			out.uses = append(out.uses, use{ref: manifest.Ref{Kind: r.Kind, Namespace: "", Name: r.Name}, role: roleValues})
 		}
 		out.uses = slices.Concat(out.uses, t.secretUses(d, manifest.At(d.Node, "spec", "chart")), t.secretUses(d, manifest.At(d.Node, "spec", "kubeConfig")), account(d, "spec"))
-		into := d.Text("spec", "targetNamespace")
-		out.begins = append(t.Texts(d, "spec", manifest.KeyObjects), cmp.Or(d.Text("spec", "releaseName"), strings.TrimPrefix(into+"-"+object.Name, "-")))
-		if manifest.At(d.Node, "spec", manifest.KeyObjects) == nil && manifest.At(d.Node, "spec", "valuesFrom") == nil {
-			out.into = cmp.Or(into, object.Namespace)
-		}
+		t.makes(d, out)
 	case group == manifest.GroupOperator && object.Kind == resourceSet:
 		out.mentions, out.uses = t.mentions(d), account(d, "spec")
 	case group == manifest.GroupOperator && object.Kind == inputProvider:
@@ -87,6 +84,22 @@ func (t *Tree) thing(d *manifest.Doc, object Object) *thing {
 		}
 	}
 	return out
+}
+
+// makes reads how a HelmRelease calls what its chart makes, and where. What patches do to values that were not kept is not known.
+func (t *Tree) makes(d *manifest.Doc, out *thing) {
+	into := d.Text("spec", "targetNamespace")
+	own := cmp.Or(into, out.Namespace)
+	says := &manifest.Doc{Place: d.Place, Node: manifest.Chart(manifest.At(d.Node, "spec")), Vars: d.Vars}
+	out.begins = append(t.Texts(says, manifest.KeyObjects), cmp.Or(d.Text("spec", "releaseName"), strings.TrimPrefix(into+"-"+out.Name, "-")))
+	out.spaces = append(t.Texts(says, manifest.KeyNamespaces), own)
+	if d.Vague {
+		out.spaces = append(out.spaces, "*")
+	}
+	more := d.Vague || len(out.spaces) > 1 || manifest.At(says.Node, manifest.KeyObjects) != nil || manifest.At(d.Node, "spec", "valuesFrom") != nil
+	if !more && manifest.Unfilled(own) == "" {
+		out.into = own
+	}
 }
 
 // reads is the source that another controller than Flux's own reads for an object, such as a Terraform: the directory that it names, and whatever that

@@ -15,7 +15,7 @@ var elsewhere = regexp.MustCompile(`namespace["']?:[ \t]*[^ \t\r\n][^\r\n]*`)
 // may reports whether a maker may make an object. Where operators do, that of its name counts, and each that it names, in its namespace or one that it names.
 func (c *thing) may(r manifest.Ref) bool {
 	switch {
-	case c.made == nil && len(c.begins) > 0 && !slices.ContainsFunc(c.begins, func(name string) bool { return manifest.Unfilled(name) != "" || strings.HasPrefix(r.Name, name) }):
+	case c.Kind == "HelmRelease" && c.made == nil && !c.called(r.Name, strings.HasPrefix) && !c.says(r.Namespace):
 		return false
 	case c.anyName() && (isSource(c.Kind) || c.data != nil && !manifest.Makes(c.Kind)):
 		return c.Kind == r.Kind
@@ -30,6 +30,23 @@ func (c *thing) may(r manifest.Ref) bool {
 		return false
 	}
 	return c.into == "" || r.Namespace == "" || c.into == r.Namespace
+}
+
+// called reports whether a name fits one of those that a HelmRelease may call its objects by.
+func (c *thing) called(name string, fits func(name, by string) bool) bool {
+	return slices.ContainsFunc(c.begins, func(by string) bool { return manifest.Unfilled(by) != "" || fits(name, by) })
+}
+
+// says reports whether a HelmRelease may make something in a namespace, as far as it says where: its chart may call that anything.
+func (c *thing) says(namespace string) bool {
+	return namespace == "" || slices.ContainsFunc(c.spaces, func(s string) bool {
+		return s == namespace || s == "" || s == "*" || manifest.Unfilled(s) != ""
+	})
+}
+
+// lets reports whether a maker counts for what lets something be read or decrypted, which is mostly made by hand: it says its name.
+func (c *thing) lets(r manifest.Ref) bool {
+	return c.data != nil || c.mentions.names[mention{"", r.Name}] || c.called(r.Name, strings.Contains)
 }
 
 // anyName reports whether it is not known what an object is called.
@@ -58,7 +75,7 @@ func (w *walk) makers(c *Cluster) bool {
 	}
 	for _, r := range c.releases {
 		if r.made != nil && len(r.made.Files) == 0 {
-			r.made = nil // its chart stands elsewhere: what is called as the release is, or as its values say, counts
+			r.made = nil // its chart stands elsewhere: what it says counts
 		}
 		if r.made != nil && slices.ContainsFunc(r.made.Files, w.elsewhere) {
 			r.into = ""
@@ -75,7 +92,7 @@ func (w *walk) makers(c *Cluster) bool {
 			size = m.data.Size
 		}
 		for _, r := range slices.SortedFunc(maps.Keys(c.missing), manifest.Ref.Compare) {
-			if w.Spent(1+size>>10, 0) || m.data == nil && !c.missing[r] && !m.mentions.names[mention{"", r.Name}] || !m.may(r) {
+			if w.Spent(1+size>>10, 0) || !c.missing[r] && !m.lets(r) || !m.may(r) {
 				continue
 			}
 			s := &thing{Object: m.Object, digest: wordMayMake + m.digest, names: m.names, made: m.made, unread: true, by: m}

@@ -107,6 +107,30 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// TestInNoFile: a ConfigMap or Secret of values that stands in no file is where the graph ends, whoever may make it. What lets something be read is not said: it
+// is mostly made by hand.
+func TestInNoFile(t *testing.T) {
+	const release = "-- k/r.yaml --\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: r, namespace: web}\nspec: {chart: {spec: {chart: x, sourceRef: {kind: HelmRepository, name: x}}}, valuesFrom: [{kind: Secret, name: hand}, {kind: ConfigMap, name: cm, optional: true}]}\n" +
+		"-- k/x.yaml --\napiVersion: source.toolkit.fluxcd.io/v1\nkind: HelmRepository\nmetadata: {name: x, namespace: web}\nspec: {url: https://example.org/charts, secretRef: {name: login}}\n"
+	leaf := func(what string) string {
+		return "object k/r.yaml:1: " + what + ", which HelmRelease web/r refers to, stands in no file: who makes it is not known"
+	}
+	for text, want := range map[string][]string{
+		release: {leaf("ConfigMap web/cm"), leaf("Secret web/hand")},
+		release + "-- k/s.yaml --\napiVersion: external-secrets.io/v1\nkind: ExternalSecret\nmetadata: {name: hand, namespace: web}\n": {leaf("ConfigMap web/cm"), leaf("Secret web/hand")},
+		release + "-- k/s.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: hand, namespace: web}\n":                             {leaf("ConfigMap web/cm")},
+	} {
+		_, c, _ := reads(t, text)
+		var got []string
+		for _, l := range c.Leaves {
+			got = append(got, l.Kind+" "+l.String())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s\n got %q\nwant %q", text, got, want)
+		}
+	}
+}
+
 // TestTwice: a component that several units name changes each of them; a unit that is named for two variants is in both; one that makes no
 // difference counts once.
 func TestTwice(t *testing.T) {

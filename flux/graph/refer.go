@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/sluicegate/sluice/flux/kustomize"
 	"github.com/sluicegate/sluice/flux/manifest"
 )
 
@@ -33,8 +34,12 @@ func (c *Cluster) refer(of Entry, user Object, refs ...manifest.Ref) {
 func (c *Cluster) miss(r manifest.Ref, user Object, all bool) {
 	r.Namespace = cmp.Or(r.Namespace, user.Namespace)
 	made := r.Kind == "ConfigMap" || r.Kind == "Secret" || isSource(r.Kind) && !c.handsOn(r, user)
-	if made && r.Name != "" && c.index.find(r, user) == nil {
-		c.missing[r] = c.missing[r] || all
+	if !made || r.Name == "" || c.index.find(r, user) != nil {
+		return
+	}
+	c.missing[r] = c.missing[r] || all
+	if text := wordInNoFile(r, user); all && !isSource(r.Kind) && !c.tree.Hold(user.File, 1, len(text)) {
+		c.Leaves = append(c.Leaves, kustomize.Leaf{Place: user.Place, Kind: kustomize.LeafObject, Text: text})
 	}
 }
 

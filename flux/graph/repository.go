@@ -28,7 +28,8 @@ func (c *Cluster) identify(t *Tree) {
 	own := c.ownSources()
 	synced := c.kind != "" // by a sync that the root was found by
 	c.Doubtful = c.Rival.File != "" || synced && !SameURL(c.URL, t.URL) && !c.reaches(c.Place.File)
-	c.urls, c.sure = []string{cmp.Or(c.Root.URL, hosted(t.URL))}, c.Root.URL != "" || slices.ContainsFunc(own, isGit)
+	confirmed := func(s *Source) bool { return isGit(s) && (s.Name == fluxSystem || SameURL(s.URL, t.URL)) }
+	c.urls, c.sure = []string{cmp.Or(c.Root.URL, hosted(t.URL))}, c.Root.URL != "" || slices.ContainsFunc(own, confirmed)
 	if synced {
 		c.urls, c.sure = append(c.urls, c.URL), c.sure || !c.Doubtful && c.kind == gitRepository
 	}
@@ -39,6 +40,7 @@ func (c *Cluster) identify(t *Tree) {
 	if k := c.self; k != nil && k.Source != nil && !synced {
 		c.urls = append(c.urls, k.Source.URL) // it is pointed at what is named
 	}
+	own = slices.DeleteFunc(own, func(s *Source) bool { return !confirmed(s) })
 	if c.URL = cmp.Or(c.Root.URL, c.URL); c.Branch == "" && !synced && len(own) > 0 {
 		c.Branch = own[0].Follows()
 		if slices.ContainsFunc(own, func(s *Source) bool { return s.Follows() != c.Branch }) {
@@ -50,7 +52,8 @@ func (c *Cluster) identify(t *Tree) {
 func isGit(s *Source) bool { return s.Kind == gitRepository }
 
 // ownSources is what the root itself is read from: the sources of Kustomizations that it holds for its own directory, and one that is called as a
-// bootstrap calls it; where there is none of these, what all agree on that read a directory above their own definitions.
+// bootstrap calls it; where there is none of these, what all agree on that read a directory above their own definitions. What nothing confirms, neither that
+// name nor the caller, may be a stranger's: it counts, and makes no stranger of others.
 func (c *Cluster) ownSources() (out []*Source) {
 	root := func(o Object) bool { return o.Entry == nil || o.Entry.Path == c.Path }
 	for _, s := range c.Sources {

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"regexp"
@@ -23,6 +24,7 @@ type mention struct{ kind, name string }
 type mentioned struct {
 	names      map[mention]bool
 	namespaces map[string]bool
+	paths      map[string]bool        // what may be a chart's directory or a file of values; "*" is what is filled in
 	hold       func(name string) bool // charges what one takes, and reports whether that is too much
 }
 
@@ -30,6 +32,16 @@ type mentioned struct {
 func (m mentioned) name(of mention) {
 	if !m.names[of] && !m.hold(of.name) {
 		m.names[of] = true
+	}
+}
+
+// path keeps what may lead to a chart, or to its values. A name alone is mostly something else's.
+func (m mentioned) path(word, key string) {
+	if key != "chart" && (!strings.Contains(word, "/") || strings.Contains(word, "://")) {
+		return
+	}
+	if word = strings.TrimPrefix(word, "./"); len(word) <= manifest.MaxAlias && !m.paths[word] && !m.hold(word) {
+		m.paths[word] = true
 	}
 }
 
@@ -45,7 +57,7 @@ var (
 // mentions is what a ResourceSet mentions.
 func (t *Tree) mentions(d *manifest.Doc) mentioned {
 	hold := func(name string) bool { return t.Hold(d.Place.File, 1, len(name)) }
-	m := mentioned{map[mention]bool{}, map[string]bool{d.Text("metadata", "namespace"): true}, hold}
+	m := mentioned{map[mention]bool{}, map[string]bool{d.Text("metadata", "namespace"): true}, map[string]bool{}, hold}
 	m.walk(d.Vars, manifest.At(d.Node, "spec"), "", "")
 	if inputs := manifest.At(d.Node, "spec", "inputsFrom"); inputs != nil {
 		for _, from := range inputs.Content {
@@ -79,6 +91,7 @@ func (m mentioned) walk(vars *manifest.Variables, n *manifest.Node, key, section
 // text looks at one text: what has something to be filled in counts where names of other objects stand.
 func (m mentioned) text(text, key, section string) {
 	name := strings.Trim(filledIn.ReplaceAllString(text, "*"), `"' `)
+	m.path(name, key)
 	from := strings.HasSuffix(key, "From") // an annotation of the operator
 	if from && strings.ContainsAny(name, "/,") {
 		for _, word := range breaks.Split(name, -1) {
@@ -111,6 +124,7 @@ func (m mentioned) template(text string) {
 			if len(words) > 1 {
 				key = ""
 			}
+			m.path(word, key)
 			m.qualified(word, key, section, strings.Contains(line, "From"))
 		}
 	}
@@ -151,9 +165,61 @@ func (m mentioned) means(w *walk, s *thing) bool {
 	return false
 }
 
+// leads reports whether a path is one that may be meant: what is filled in may be anything.
+func (m mentioned) leads(w *walk, to string) bool {
+	for p := range m.paths {
+		before, after, open := strings.Cut(p, "*")
+		after = after[strings.LastIndexByte(after, '*')+1:]
+		switch {
+		case w.Spent(1, 0) || !open && manifest.Clean(p) == to:
+			return true
+		case path.Ext(to) == path.Ext(p) && open && strings.HasPrefix(to, before) && strings.HasSuffix(to, after):
+			return true
+		}
+	}
+	return false
+}
+
+// mayRelease finds the charts of this repository that a ResourceSet may make releases of, and their values files: as those of a HelmRelease, of each
+// GitRepository that it may mean.
+func (w *walk) mayRelease(c *Cluster, set *thing) {
+	if len(set.mentions.paths) == 0 {
+		return
+	}
+	w.tree.Look(".", true)
+	sources := []*thing{{Object: Object{Kind: gitRepository, Namespace: fluxSystem, Name: fluxSystem}}}
+	if k := c.self; k != nil && k.SourceRef.Name != "" {
+		sources[0].Namespace, sources[0].Name = cmp.Or(k.SourceRef.Namespace, k.Namespace, fluxSystem), k.SourceRef.Name
+	}
+	for _, s := range c.Sources {
+		sources = append(sources, &thing{Object: s.Object})
+	}
+	sources = slices.DeleteFunc(sources, func(s *thing) bool { return s.Kind != gitRepository || !set.mentions.means(w, s) })
+	var dirs, values []string
+	for file := range w.tree.Files {
+		switch {
+		case len(sources) == 0:
+		case path.Base(file) == "Chart.yaml" && set.mentions.leads(w, path.Dir(file)):
+			dirs = append(dirs, path.Dir(file))
+		case strings.HasSuffix(file, ".yaml") && set.mentions.leads(w, file):
+			values = append(values, file)
+		}
+	}
+	slices.Sort(values)
+	for _, s := range sources {
+		for _, dir := range slices.Sorted(slices.Values(dirs)) {
+			if w.Spent(1, 1+len(values)) {
+				return
+			}
+			set.uses = append(set.uses, use{ref: manifest.Ref{Kind: s.Kind, Namespace: s.Namespace, Name: s.Name}, role: roleChart, chart: dir, files: values})
+		}
+	}
+}
+
 // resourceSets finds the objects of a cluster that its ResourceSets may refer to.
 func (w *walk) resourceSets(c *Cluster) {
 	for _, set := range c.sets {
+		w.mayRelease(c, set)
 		for _, key := range slices.SortedFunc(maps.Keys(c.index), manifest.Ref.Compare) {
 			for _, s := range c.index[key] {
 				if key.Namespace != "*" && s.by == nil && set.mentions.means(w, s) {

@@ -115,6 +115,10 @@ func wordResourceSet(name string) string {
 	return fmt.Sprintf("the ResourceSet %q makes objects in the cluster: they are not known", name)
 }
 
+func wordInNoFile(r manifest.Ref, user Object) string {
+	return fmt.Sprintf("%s, which %s refers to, stands in no file: who makes it is not known", r, shown(user))
+}
+
 func wordElsewhere(kind, name, url string) string {
 	if !isSource(kind) {
 		kind = "source"

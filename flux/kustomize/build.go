@@ -328,6 +328,7 @@ const (
 	LeafPlugin      = "plugin"      // a program or a function makes or changes the objects
 	LeafChart       = "chart"       // helm would
 	LeafResourceSet = "resourceset" // the Flux Operator makes the objects
+	LeafObject      = "object"      // somebody makes it by hand, or what the tree does not say
 	LeafSource      = "source"      // a Flux Kustomization of another repository, a bucket or an artifact
 )
 

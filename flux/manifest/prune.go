@@ -12,6 +12,8 @@ const (
 	keyUnread = "\x00"  // a key that says that there may be others
 	// KeyObjects says that values may hold whole objects, of any namespace.
 	KeyObjects = "\x00objects" // the names of ConfigMaps and Secrets among them, and how values call what the chart makes
+	// KeyNamespaces is the namespaces that a HelmRelease says for what its chart makes: "*" is any.
+	KeyNamespaces = "\x00namespaces"
 )
 
 var (
@@ -79,11 +81,11 @@ func prune(n *Node) bool {
 	case "HelmRelease":
 		spec := At(n, "spec")
 		instance := At(spec, "values", "instance")
-		objects, named := spec != nil && At(spec, "values") != nil && Mentions(At(spec, "values"), "kind"), plainNames(At(spec, "values"))
+		chart := Chart(spec)
 		Keep(n, "apiVersion", "kind", "metadata", "spec")
 		Keep(spec, "chartRef", "chart", "valuesFrom", "releaseName", "targetNamespace", "kubeConfig", AccountName)
-		if objects || len(named) > 0 {
-			spec.Content = append(spec.Content, Mapping(spec.Line, KeyObjects).Content[0], &Node{Kind: SequenceNode, Line: spec.Line, Content: named})
+		if spec != nil {
+			spec.Content = append(spec.Content, chart.Content...)
 		}
 		if At(instance, "sync") != nil {
 			Keep(instance, "sync", "kustomize")
@@ -122,6 +124,46 @@ func plainNames(n *Node) (out []*Node) {
 	}
 	for _, child := range n.Content {
 		out = append(out, plainNames(child)...)
+	}
+	return out
+}
+
+// Chart is what a HelmRelease says of what its chart makes, under [KeyObjects] and [KeyNamespaces]: as that was kept, with what patches have added.
+func Chart(spec *Node) *Node {
+	if spec == nil {
+		return nil
+	}
+	out, values := Mapping(spec.Line), At(spec, "values")
+	add := func(key string, found []*Node, says bool) {
+		kept := At(spec, key)
+		if kept != nil {
+			found = slices.Concat(kept.Content, found)
+		}
+		if says || kept != nil || len(found) > 0 {
+			out.Content = append(out.Content, Mapping(spec.Line, key).Content[0], &Node{Kind: SequenceNode, Line: spec.Line, Content: found})
+		}
+	}
+	add(KeyObjects, plainNames(values), values != nil && Mentions(values, "kind"))
+	add(KeyNamespaces, append(namespaces(values, false), namespaces(At(spec, "postRenderers"), false)...), false)
+	return out
+}
+
+// namespaces is what stands under keys of namespaces, said: all of it; a text that speaks of any may say each.
+func namespaces(n *Node, said bool) (out []*Node) {
+	switch {
+	case n == nil:
+	case n.Kind == ScalarNode && said:
+		out = append(out, n)
+	case n.Kind == ScalarNode && strings.Contains(n.Value, "amespace"):
+		out = append(out, &Node{Kind: ScalarNode, Value: "*", Line: n.Line})
+	case n.Kind == MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			out = append(out, namespaces(n.Content[i+1], said || strings.Contains(n.Content[i].Value, "amespace"))...)
+		}
+	default:
+		for _, child := range n.Content {
+			out = append(out, namespaces(child, said)...)
+		}
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package reach
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -34,6 +35,10 @@ func TestMentioned(t *testing.T) {
 	annotated := func(key, value string) string {
 		return resource("{kind: A, metadata: {annotations: {fluxcd.controlplane.io/" + key + ": \"" + value + "\"}}}")
 	}
+	charted := func(spec string) string { // and an unrelated chart
+		return set(spec) + configMap + "-- charts/web/Chart.yaml --\nname: web\n-- charts/web/templates/a.yaml --\nx: y\n-- values/prod.yaml --\na: b\n-- charts/api/Chart.yaml --\nname: api\n"
+	}
+	const chart = "{kind: HelmRelease, spec: {chart: {spec: {chart: %s, valuesFiles: [%s], sourceRef: {kind: GitRepository, name: flux-system}}}}}"
 	provider := object("fluxcd.controlplane.io/v1", "ResourceSetInputProvider", "pull", "{type: Static}")
 	for name, c := range map[string]struct{ tree, file, want string }{
 		"a Kustomization's account":              {as("serviceAccountName: puller") + account("puller", ""), "live/account.yaml", "weekend"},
@@ -71,6 +76,18 @@ func TestMentioned(t *testing.T) {
 		"another provider":                       {set("{inputsFrom: [{name: other}], resources: []}") + provider, "live/x.yaml", "-"},
 		"a provider by labels":                   {set("{inputsFrom: [{kind: ResourceSetInputProvider, selector: {matchLabels: {a: b}}}], resources: []}") + provider, "live/x.yaml", "weekend"},
 		"a provider's Secret":                    {set("{inputsFrom: [{name: login}], resources: []}") + in("flux-system") + "-- live/p.yaml --\n" + object("fluxcd.controlplane.io/v1", "ResourceSetInputProvider", "login", "{secretRef: {name: pull}}"), "live/x.yaml", "weekend"},
+		"a chart":                                {charted(resource(fmt.Sprintf(chart, "./charts/web", "x.yaml"))), "charts/web/templates/a.yaml", "weekend"},
+		"another chart":                          {charted(resource(fmt.Sprintf(chart, "./charts/web", "x.yaml"))), "charts/api/Chart.yaml", "-"},
+		"a chart that is filled in":              {charted(resource(fmt.Sprintf(chart, "\"./charts/<< inputs.of >>\"", "x.yaml"))), "charts/web/templates/a.yaml", "weekend"},
+		"a chart that is all filled in":          {charted(resource(fmt.Sprintf(chart, "\"<< inputs.of >>\"", "x.yaml"))), "charts/web/templates/a.yaml", "weekend"},
+		"another chart that is filled in":        {charted(resource(fmt.Sprintf(chart, "\"./other/<< inputs.of >>\"", "x.yaml"))), "charts/web/templates/a.yaml", "-"},
+		"a chart of another source":              {charted(resource(strings.Replace(fmt.Sprintf(chart, "./charts/web", "x.yaml"), "GitRepository, name: flux-system", "HelmRepository, name: x", 1))), "charts/web/templates/a.yaml", "-"},
+		"a chart's values":                       {charted(resource(fmt.Sprintf(chart, "./charts/web", "values/prod.yaml"))), "values/prod.yaml", "weekend"},
+		"a chart's values, filled in":            {charted(resource(fmt.Sprintf(chart, "./charts/web", "\"values/<< inputs.of >>.yaml\""))), "values/prod.yaml", "weekend"},
+		"a chart's other values":                 {charted(resource(fmt.Sprintf(chart, "./charts/web", "values/test.yaml"))), "values/prod.yaml", "-"},
+		"a chart of an input":                    {charted("{inputs: [{of: ./charts/web}], resources: [" + fmt.Sprintf(chart, "\"<< inputs.of >>\"", "x.yaml") + "]}"), "charts/web/templates/a.yaml", "weekend"},
+		"a template's chart":                     {charted(template("kind: HelmRelease\nspec:\n  chart:\n    spec:\n      chart: ./charts/<< inputs.of >>\n      sourceRef:\n        kind: GitRepository\n        name: flux-system")), "charts/web/templates/a.yaml", "weekend"},
+		"a template's chart, in a line":          {charted(template("kind: HelmRelease\nspec: {chart: {spec: {chart: ./charts/web, sourceRef: {kind: GitRepository, name: flux-system}}}}")), "charts/web/templates/a.yaml", "weekend"},
 		"a source":                               {set(resource("{kind: Kustomization, spec: {sourceRef: {kind: GitRepository, name: own}}}")) + sourceObject("GitRepository", "own", "{url: https://example.com/x/y}"), "live/x.yaml", "weekend"},
 		"a template":                             {set(template("kind: A\nspec:\n  secretRef:\n    name: pull")) + in("flux-system"), "live/x.yaml", "weekend"},
 		"a template, in a line":                  {set(template("kind: A\nspec: {secretRef: {name: pull}}")) + in("flux-system"), "live/x.yaml", "weekend"},

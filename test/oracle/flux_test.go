@@ -70,7 +70,7 @@ type cluster struct {
 	build     *builder
 	before    *cluster // nil: it is new
 	objects   map[string]object
-	variants  map[string][]string // of each object, as text, by whoever applies it
+	variants  map[string][]string // of each object, as text, each once: two that apply the same do not make it flip
 	entries   map[string]*entry   // by namespace/name
 	artifacts map[string]*artifact
 	synced    map[string][]object // what the Flux Operator made of a FluxInstance
@@ -161,7 +161,9 @@ func (c *cluster) acted() {
 
 func (c *cluster) put(o object) {
 	c.objects[o.id()] = o
-	c.variants[o.id()] = append(c.variants[o.id()], text(o.at("spec")))
+	if v := text(o.at("spec")); !slices.Contains(c.variants[o.id()], v) {
+		c.variants[o.id()] = append(c.variants[o.id()], v)
+	}
 }
 
 // reconciled is every Kustomization of the cluster, built.
