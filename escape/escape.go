@@ -92,15 +92,26 @@ func NewWriter(to io.Writer, keep ...string) *Writer {
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	end := bytes.LastIndexByte(p, '\n') + 1
-	if end == 0 {
-		w.rest = append(w.rest, p...)
-		return len(p), nil
+	all := len(p)
+	for len(p) > 0 {
+		end := bytes.LastIndexByte(p[:min(len(p), some)], '\n') + 1
+		if end == 0 {
+			end = bytes.IndexByte(p, '\n') + 1
+		}
+		if end == 0 {
+			w.rest = append(w.rest, p...)
+			break
+		}
+		if err := w.lines(p[:end]); err != nil {
+			return all - len(p), err
+		}
+		p = p[end:]
 	}
-	err := w.lines(p[:end])
-	w.rest = append(w.rest, p[end:]...)
-	return len(p), err
+	return all, nil
 }
+
+// some is how many bytes of lines are escaped and handed on at once, where one has no more: an answer of a hundred megabytes is not held once more for each of its writers.
+const some = 64 << 10
 
 // Close prints what no line's end followed. It closes nothing: one may go on writing.
 func (w *Writer) Close() error {

@@ -91,3 +91,23 @@ func FuzzEscape(f *testing.F) {
 		}
 	})
 }
+
+// most is a writer that knows how much came at once.
+type most int
+
+func (m *most) Write(p []byte) (int, error) {
+	*m = max(*m, most(len(p)))
+	return len(p), nil
+}
+
+// TestPieces: what is printed at once is handed on in pieces of whole lines, so that nobody holds all of it again.
+func TestPieces(t *testing.T) {
+	var m most
+	long := strings.Repeat("x", 100_000) + "\n"
+	for text, want := range map[string]most{strings.Repeat("a line\n", 100_000): 64 << 10, strings.Repeat(long, 5): most(len(long))} {
+		m = 0
+		if n, err := NewWriter(&m).Write([]byte(text)); err != nil || n != len(text) || m > want {
+			t.Errorf("%d bytes of %d, %v; %d at once", n, len(text), err, m)
+		}
+	}
+}

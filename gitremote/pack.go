@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
@@ -264,10 +265,32 @@ func (p *pack) find(kind plumbing.ObjectType, want plumbing.Hash, limit int64) (
 	return found, err
 }
 
-// decodeCommit reads a commit.
+// decodeCommit reads a commit, but for the headers after the first ones, of which nothing is asked: go-git puts a signature together line by line, which takes
+// the square of what it has.
 func decodeCommit(content []byte) (*object.Commit, error) {
-	c := &object.Commit{}
-	return c, c.Decode(memory(plumbing.CommitObject, content))
+	c, others := &object.Commit{}, firstHeaders(content)
+	to := others + max(0, bytes.Index(content[others:], []byte("\n\n"))+1)
+	if bytes.HasPrefix(content[others:], newline) {
+		to = others
+	} else if to == others {
+		to = len(content) // there is no message
+	}
+	err := c.Decode(memory(plumbing.CommitObject, slices.Concat(content[:others], content[to:])))
+	c.Hash = plumbing.ComputeHash(plumbing.CommitObject, content)
+	return c, err
+}
+
+// firstHeaders is how many bytes of a commit its first headers have: what everybody reads of it.
+func firstHeaders(content []byte) (n int) {
+	for line := range bytes.Lines(content) {
+		switch key, _, _ := bytes.Cut(bytes.TrimRight(line, "\n"), []byte(" ")); string(key) {
+		case "tree", "parent", "author", "committer":
+			n += len(line)
+		default:
+			return n
+		}
+	}
+	return n
 }
 
 // memory is an object for go-git's decoders.

@@ -26,6 +26,15 @@ type Path struct {
 	Rule     string           `json:"rule"`
 }
 
+// charge charges the run for a row that is shown.
+func (p Path) charge(run *meter.Meter) error {
+	n := len(p.Path) + len(p.Rule)
+	for _, r := range p.Releases {
+		n += len(r)
+	}
+	return run.Take(meter.Bytes, n, p.Path)
+}
+
 // wordRulesFile is why the file itself needs nothing, whatever it says.
 const wordRulesFile = "built in: the rules"
 
@@ -49,7 +58,11 @@ func ClassificationOf(run *meter.Meter, c gate.Change, verdict plan.Verdict) (Cl
 			if path == config.File {
 				class = layout.Class{Rule: wordRulesFile}
 			}
-			v.Paths = append(v.Paths, Path{Path: path, Releases: listed(class.Releases), Rule: class.Rule})
+			row := Path{Path: path, Releases: listed(class.Releases), Rule: class.Rule}
+			if err := row.charge(run); err != nil {
+				return v, err
+			}
+			v.Paths = append(v.Paths, row)
 		}
 	}
 	return v, nil

@@ -253,6 +253,9 @@ func (l References) Graph(run *meter.Meter, about []string) (Graph, error) {
 				row.Entries = append(row.Entries, leafEntry(k, noteLeaf))
 			}
 		}
+		if err := row.charge(run); err != nil {
+			return v, err
+		}
 		v.Clusters = append(v.Clusters, row)
 	}
 	v.Unreached, v.UnreachedFiles = unreached(l.Files, read)
@@ -267,6 +270,39 @@ func (l References) Graph(run *meter.Meter, about []string) (Graph, error) {
 		v.Paths, err = l.about(run, about)
 	}
 	return v, cmp.Or(err, run.Err())
+}
+
+// charge charges the run for what is shown of a cluster: the URL of a source is held once, and shown for each that reads it.
+func (c GraphCluster) charge(run *meter.Meter) error {
+	for _, e := range c.Entries {
+		if err := charge(run, e.Path, e.Source, e.URL, e.Branch, e.At, &e.Name, &e.Path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// charge charges the run for texts that are shown, each as often as it is.
+func charge(run *meter.Meter, place string, texts ...*string) error {
+	n := 0
+	for _, t := range texts {
+		if t != nil {
+			n += len(*t)
+		}
+	}
+	return run.Take(meter.Bytes, n, place)
+}
+
+// charge charges the run for who reads a file.
+func (r GraphReader) charge(run *meter.Meter, file string) error {
+	if err := run.Take(meter.Nodes, 1+len(r.Chain), file); err != nil {
+		return err
+	}
+	texts := []*string{&r.Cluster, &r.Entry, r.Branch}
+	for i := range r.Chain {
+		texts = append(texts, &r.Chain[i].File, r.Chain[i].By, r.Chain[i].Why)
+	}
+	return charge(run, file, texts...)
 }
 
 // EntryName is a Flux Kustomization as rows name it; "" is the root.
@@ -392,7 +428,7 @@ func (l References) about(run *meter.Meter, asked []string) ([]GraphPath, error)
 			for _, file := range e.Files() {
 				if row := rows[file]; row != nil {
 					r := reader(e, file)
-					if err := run.Take(meter.Nodes, 1+len(r.Chain), file); err != nil {
+					if err := r.charge(run, file); err != nil {
 						return nil, err
 					}
 					n += len(r.Chain)
@@ -405,7 +441,11 @@ func (l References) about(run *meter.Meter, asked []string) ([]GraphPath, error)
 		}
 		for _, in := range c.Influences() {
 			if row := rows[in.File]; row != nil {
-				row.Changes = append(row.Changes, graphChange{c.Name, EntryName(in.Of.Kustomization), in.Why, in.Text, EntryName(in.By.Kustomization), in.At.Line})
+				of, by := EntryName(in.Of.Kustomization), EntryName(in.By.Kustomization)
+				if err := cmp.Or(run.Take(meter.Nodes, 1, in.File), charge(run, in.File, &c.Name, &of, &in.Text, &by)); err != nil {
+					return nil, err
+				}
+				row.Changes = append(row.Changes, graphChange{c.Name, of, in.Why, in.Text, by, in.At.Line})
 			}
 		}
 	}

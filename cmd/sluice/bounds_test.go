@@ -133,6 +133,10 @@ func TestBounds(t *testing.T) {
 			"clusters/one/apps.yaml": strings.Replace(entryOf("apps-rw", "./apps/rw", ""), "name: flux-system}}", "name: s0}}", 1) + many(graph.MaxUses+2,
 				"---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: s#, namespace: flux-system}\nspec: {url: https://github.com/acme/fleet, ref: {branch: main}, include: [{repository: {name: s##}}]}\n"),
 		}, want: "sources are put together"},
+		"a URL": {files: map[string]string{
+			"clusters/one/apps.yaml": strings.Replace(entryOf("apps-rw", "./apps/rw", ""), "name: flux-system}}", "name: s}}", 1) +
+				"---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: s, namespace: flux-system}\nspec: {url: 'https://github.com/acme/fleet?" + strings.Repeat("x", 2048) + "', ref: {branch: main}}\n",
+		}, want: "a URL has more than 2048 bytes", held: "apps/rw/cm.yaml"},
 		"problems":                     {files: with(trees(manifest.MaxProblems+1, "aaa/#.yaml", "kind: List\n@"), map[string]string{"apps/rw/cm.yaml": "kind: List\n@"}), want: "apps/rw/cm.yaml:1: not valid YAML", held: "apps/rw/cm.yaml"},
 		"problems that somebody reads": {files: with(trees(manifest.MaxProblems+1, "apps/rw/#.yaml", "kind: List\n@"), map[string]string{list: "resources:\n" + many(manifest.MaxProblems+1, "- #.yaml\n")}), want: "not valid YAML", held: "apps/rw/200.yaml"},
 

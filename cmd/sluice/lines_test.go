@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -62,5 +64,40 @@ func TestNothingIsObeyed(t *testing.T) {
 				t.Errorf("%q: code %d, no JSON: %s%s", call, code, stdout, stderr)
 			}
 		}
+	}
+}
+
+// pieces counts what is written at once.
+type pieces struct {
+	bytes.Buffer
+	most int
+}
+
+func (p *pieces) Write(b []byte) (int, error) {
+	p.most = max(p.most, len(b))
+	return p.Buffer.Write(b)
+}
+
+// TestJSONInPieces: JSON is what the library makes with an indent, and handed on in pieces: an answer may have a hundred megabytes.
+func TestJSONInPieces(t *testing.T) {
+	type empty struct{}
+	for _, v := range []any{
+		nil, 1, "a", true, []int{}, map[string]int{}, empty{}, []any{empty{}, []int{}, "[{,:\"\\", nil}, map[string]any{"a": []int{1, 2}, "b\\\"": map[string]any{"c": "<&>\u2028"}},
+		json.RawMessage("{ \"a\" : [ 1 , {} ] }"), []any{[]any{[]any{}}}, strings.Repeat("x\\\"", 50_000), slices.Repeat([]string{"one", "two"}, 50_000),
+	} {
+		var want bytes.Buffer
+		enc := json.NewEncoder(&want)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(v); err != nil {
+			t.Fatal(err)
+		}
+		var got pieces
+		if err := printJSON(&got, v); err != nil || got.String() != want.String() || got.most > 1<<16 {
+			t.Errorf("%v, at most %d bytes at once: %.300s, want %.300s", err, got.most, got.String(), want.String())
+		}
+	}
+	if err := printJSON(&until{ctx: t.Context(), door: &door{closed: true}}, []int{1}); err == nil {
+		t.Error("nobody says that it could not be written")
 	}
 }

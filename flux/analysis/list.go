@@ -1,9 +1,13 @@
 package analysis
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"slices"
 )
 
 // Bounds of a tree that is listed. Directories within each other can make every path as long as the system allows.
@@ -17,7 +21,7 @@ func List(ctx context.Context, tree fs.FS) ([]string, error) { return list(ctx, 
 
 func list(ctx context.Context, tree fs.FS, limit int) ([]string, error) {
 	paths, bytes := []string{}, 0
-	err := fs.WalkDir(tree, ".", func(path string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(untilDone{ctx, tree}, ".", func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -51,4 +55,41 @@ func (u untilDone) Open(name string) (fs.File, error) {
 		return nil, err
 	}
 	return u.tree.Open(name)
+}
+
+// few is how many names of a directory are read at once.
+const few = 1024
+
+// ReadDir implements [fs.ReadDirFS]. A directory may have millions of names: it is read until the context ends, and no further than any tree.
+func (u untilDone) ReadDir(name string) ([]fs.DirEntry, error) {
+	f, err := u.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	dir, ok := f.(fs.ReadDirFile)
+	if !ok {
+		return fs.ReadDir(u.tree, name)
+	}
+	var out []fs.DirEntry
+	for bytes := 0; ; {
+		some, err := dir.ReadDir(few)
+		for _, e := range some {
+			bytes += len(e.Name())
+		}
+		out = append(out, some...)
+		switch {
+		case errors.Is(err, io.EOF):
+			slices.SortFunc(out, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+			return out, nil
+		case err != nil:
+			return nil, err
+		case u.ctx.Err() != nil:
+			return nil, context.Cause(u.ctx)
+		case len(out) > maxFiles:
+			return nil, fmt.Errorf("%q has more than %d files", name, maxFiles)
+		case bytes > maxNames:
+			return nil, fmt.Errorf("the names in %q have more than %d MiB", name, maxNames>>20)
+		}
+	}
 }

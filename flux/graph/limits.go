@@ -8,6 +8,8 @@ const (
 	maxAbove = 3
 	// MaxName is the length of a cluster's name that is made here.
 	MaxName = 64
+	// maxURL is the length of a URL of a source. No forge has longer ones.
+	maxURL = 2048
 	// MaxUses is how many sources may be put together one out of the other: an artifact that is copied from an artifact, a source that includes another one.
 	MaxUses = 8
 )

@@ -23,7 +23,7 @@ import (
 )
 
 // kinds is how many kinds of hostile trees there are.
-const kinds = 11
+const kinds = 14
 
 // hostile draws a tree of one kind: so many of something, each so long.
 func hostile(kind, many, long int) map[string]string {
@@ -105,6 +105,27 @@ func hostile(kind, many, long int) map[string]string {
 		}
 		unit(0, text)
 		out["u0/b"] = ""
+	case 11: // generators of which each has the labels that are for all
+		text := "configMapGenerator:\n" + strings.Repeat("- {name: a}\n", 8*many) + "generatorOptions: {labels: {"
+		for i := range min(long, 900) {
+			text += fmt.Sprintf("l%d: a, ", i)
+		}
+		unit(0, text+"a: a}}\n")
+	case 12: // files whose directory has a long name, which the name of each begins with
+		unit(0, "resources: []\n")
+		out[word+"/kustomization.yaml"] = "configMapGenerator: [{name: a, files: [" + strings.Repeat("a, ", 8*many) + "a]}]\n"
+	case 13: // and that many entry points read
+		delete(out, "k/kustomization.yaml")
+		list := ""
+		for i := range 100 {
+			list += fmt.Sprintf("%d.yaml, ", i)
+			out[fmt.Sprintf("%s/%d.yaml", word, i)] = "kind: None\n"
+		}
+		out[word+"/kustomization.yaml"] = "resources: [" + list + "]\n"
+		unit(0, "resources: [../"+word+"]\n")
+		for i := range many {
+			out[fmt.Sprintf("k/%d.yaml", i)] = fmt.Sprintf(entry, fmt.Sprint("e", i), "u0")
+		}
 	}
 	return out
 }
@@ -206,6 +227,12 @@ func TestCosts(t *testing.T) {
 		"few patterns":   {9, 4, 20, ""},
 		"generators":     {10, 100, 80, "u0/kustomization.yaml: more than 300,000 nodes of YAML"},
 		"few generators": {10, 2, 8, ""},
+		"labels":         {11, 100, 900, "u0/kustomization.yaml: more than 300,000 steps"},
+		"few labels":     {11, 2, 8, ""},
+		"long":           {12, 200, 100_000, strings.Repeat("x", 256) + "…: more than 16 MiB of text"},
+		"few long":       {12, 2, 100, ""},
+		"read long":      {13, 100, 10_000, strings.Repeat("x", 256) + "…: more than 300,000 nodes of YAML"},
+		"few read long":  {13, 2, 100, ""},
 	} {
 		for command := range commands {
 			grown, counted, m := grows(t, files(hostile(c.kind, c.many, c.long)), command)

@@ -297,7 +297,7 @@ func (t *Tree) path(d *manifest.Doc) string {
 
 func (t *Tree) source(d *manifest.Doc, object Object) *Source {
 	s := &Source{
-		Object: object, URL: d.Text("spec", "url"), Branch: d.Text("spec", "ref", "branch"), Tag: d.Text("spec", "ref", "tag"),
+		Object: object, URL: t.url(d, "spec", "url"), Branch: d.Text("spec", "ref", "branch"), Tag: d.Text("spec", "ref", "tag"),
 		Semver: d.Text("spec", "ref", "semver"), Commit: d.Text("spec", "ref", "commit"), Ref: d.Text("spec", "ref", "name"),
 		RefLine: d.Line("spec", "ref"), Secret: d.Text("spec", "secretRef", "name"),
 		Interval: d.Text("spec", "interval"), Timeout: d.Text("spec", "timeout"), Filter: kustomize.Filter{Ignore: d.Text("spec", "ignore")},
@@ -311,11 +311,21 @@ func (t *Tree) source(d *manifest.Doc, object Object) *Source {
 	return s
 }
 
+// url is a URL. Each object that leads to it has it compared with this repository's in all their spellings: whose a longer one is, is not known, as if it had a variable.
+func (t *Tree) url(d *manifest.Doc, keys ...string) string {
+	url := d.Text(keys...)
+	if len(url) <= maxURL {
+		return url
+	}
+	t.Problem(d.Line(keys...), wordLongURL())
+	return "${url}"
+}
+
 // instance reads what the keys lead to: a FluxInstance, or values of its chart.
 func (t *Tree) instance(d *manifest.Doc, object Object, keys ...string) *Instance {
 	of := func(key string) string { return d.Text(append(slices.Clone(keys), "sync", key)...) }
 	i := &Instance{
-		Object: object, SourceKind: of("kind"), URL: of("url"), Ref: of("ref"), Path: manifest.Clean(of("path")),
+		Object: object, SourceKind: of("kind"), URL: t.url(d, append(slices.Clone(keys), "sync", "url")...), Ref: of("ref"), Path: manifest.Clean(of("path")),
 		values: object.Kind != "FluxInstance", pull: of("pullSecret"),
 	}
 	i.sync = cmp.Or(of("name"), i.namespace())

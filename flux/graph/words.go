@@ -132,3 +132,7 @@ func wordElsewhere(kind, name, url string) string {
 func wordStranger(dir, url string) string {
 	return fmt.Sprintf("what points Flux at %s here is of the repository %s, which is not this one, and stands outside of it: it is no cluster here", strconv.Quote(dir), strconv.Quote(kustomize.Anonymous(url)))
 }
+
+func wordLongURL() string {
+	return fmt.Sprintf("a URL has more than %d bytes: whose it is, is not known", maxURL)
+}

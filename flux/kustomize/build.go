@@ -378,12 +378,12 @@ func folded(n *manifest.Node) []*manifest.Node {
 // generated is the ConfigMaps and Secrets that a kustomization.yaml has made, as documents that its patches, namespace and prefix change.
 func (t *Tree) generated(d *manifest.Doc) []*manifest.Doc {
 	var out []*manifest.Doc
+	every := labels(d, "generatorOptions")
 	for _, kind := range []string{"ConfigMap", "Secret"} {
 		for _, n := range t.List(d, strings.ToLower(kind[:1])+kind[1:]+"Generator") {
 			in := &manifest.Doc{Place: d.At(n), Node: n}
-			if made := t.generator(in, kind, path.Dir(d.Place.File)); made != nil {
-				label(made, d, "generatorOptions")
-				label(made, in, "options") // it wins
+			made := t.generator(in, kind, path.Dir(d.Place.File))
+			if made != nil && t.label(made, every) && t.label(made, labels(in, "options")) { // the later ones win
 				out = append(out, made)
 			}
 		}
@@ -391,13 +391,34 @@ func (t *Tree) generated(d *manifest.Doc) []*manifest.Doc {
 	return out
 }
 
-// label gives what is made labels and annotations that options have.
-func label(d, from *manifest.Doc, options string) {
+// labels is the labels and annotations that options have.
+func labels(d *manifest.Doc, options string) (out []manifest.Pairs) {
 	for _, section := range []string{"labels", "annotations"} {
-		d.Add(manifest.NewPairs(section, from.Place.Line, from.Pairs(options, section)))
+		if p := manifest.NewPairs(section, d.Place.Line, d.Pairs(options, section)); len(p.Content) > 0 {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// label gives what is made labels and annotations; false: that is too much.
+func (t *Tree) label(d *manifest.Doc, all []manifest.Pairs) bool {
+	count := 0
+	for _, p := range all {
+		count += len(p.Content) / 2
+	}
+	if t.Step(d.Place.File, count) || t.Hold(d.Place.File, d.Adding(all), 0) {
+		return false
+	}
+	for _, p := range all {
+		d.Add(p)
 	}
 	d.Weigh()
+	return true
 }
+
+// generatorNodes is what a generator takes, and what it makes, beside the nodes of that.
+const generatorNodes = 3
 
 // generator is what an entry of configMapGenerator or secretGenerator makes, or the configuration of a plugin that does the same; nil: nothing.
 func (t *Tree) generator(in *manifest.Doc, kind, dir string) *manifest.Doc {
@@ -405,15 +426,20 @@ func (t *Tree) generator(in *manifest.Doc, kind, dir string) *manifest.Doc {
 	if name == "" {
 		return nil
 	}
+	loads, envs := t.Texts(in, "files"), append(t.Texts(in, "envs"), in.Text("env"))
+	files := len(loads) + len(envs)
+	if t.Hold(in.Place.File, manifest.Charged(16)+generatorNodes+files/2, files*len(dir)) { // each of them has the directory's name
+		return nil
+	}
 	g := &manifest.Generator{File: in.Place.File, Literal: t.Texts(in, "literals"), Behavior: in.Text("behavior")}
-	for _, f := range t.Texts(in, "files") {
+	for _, f := range loads {
 		key, file, renamed := strings.Cut(f, "=")
 		if !renamed {
 			key, file = path.Base(f), f
 		}
 		g.Loads = append(g.Loads, manifest.KeyedFile{Key: key, File: manifest.Clean(path.Join(dir, file))})
 	}
-	for _, f := range append(t.Texts(in, "envs"), in.Text("env")) {
+	for _, f := range envs {
 		if f != "" {
 			g.Envs = append(g.Envs, manifest.Clean(path.Join(dir, f)))
 		}

@@ -63,7 +63,7 @@ func (w *Walk) newLoad() *load {
 
 // edge keeps why a file is read: the first reason, and whether it was the first.
 func (l *load) edge(file, by, why string) bool {
-	if _, known := l.Edges[file]; known || l.walk.Spent(0, 1) {
+	if _, known := l.Edges[file]; known || l.walk.Spent(0, 1+len(file)/meter.NodeBytes) { // a path is made anew for each that reads it
 		return false
 	}
 	l.Edges[file] = Edge{file, by, why}
