@@ -4,11 +4,9 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +16,9 @@ import (
 	"syscall"
 	"time"
 
+	jsonv2 "github.com/go-json-experiment/json" // which writes in pieces, as encoding/json does not
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
@@ -207,59 +208,8 @@ func meant(word string, known []string, otherwise string) string {
 	return otherwise
 }
 
-// printJSON writes v as people and programs like it: indented, with a final line break, and < and & as they are.
+// printJSON writes v as people and programs like it: indented, with a final line break, and < and & as they are; in pieces, as there may be a hundred megabytes.
 func printJSON(w io.Writer, v any) error {
-	to := bufio.NewWriterSize(w, 64<<10)
-	enc := json.NewEncoder(&indented{to: to})
-	enc.SetEscapeHTML(false)
-	return cmp.Or(enc.Encode(v), to.Flush())
-}
-
-// indented indents JSON of which nothing stands between two tokens, as [json.Indent] does that makes all of it anew.
-type indented struct {
-	to            *bufio.Writer
-	text, escaped bool // within a text; after a backslash there
-	opened        bool // the last token opened something
-	depth         int
-}
-
-func (i *indented) Write(p []byte) (int, error) {
-	for _, c := range p {
-		if i.text {
-			i.text, i.escaped = c != '"' || i.escaped, c == '\\' && !i.escaped
-			_ = i.to.WriteByte(c) // the first error comes again at the end
-			continue
-		}
-		i.token(c)
-	}
-	return len(p), nil
-}
-
-// token writes what stands outside of texts.
-func (i *indented) token(c byte) {
-	closes := c == ']' || c == '}'
-	if closes {
-		i.depth--
-	}
-	if closes != i.opened { // what has nothing in it is one line
-		i.line()
-	}
-	i.opened, i.text = c == '[' || c == '{', c == '"'
-	_ = i.to.WriteByte(c)
-	switch c {
-	case '[', '{':
-		i.depth++
-	case ',':
-		i.line()
-	case ':':
-		_ = i.to.WriteByte(' ')
-	}
-}
-
-// line begins one.
-func (i *indented) line() {
-	_ = i.to.WriteByte('\n')
-	for range i.depth {
-		_, _ = i.to.WriteString("  ")
-	}
+	to := jsontext.NewEncoder(w, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.WithIndent("  "))
+	return jsonv2.MarshalEncode(to, v)
 }

@@ -95,7 +95,7 @@ var libraries = []library{
 	{"github.com/bradleyfalzon/ghinstallation/", []string{"forge/client"}, nil, "the App's key is used in one place"},
 	{"github.com/go-git/", []string{"gitremote", "internal/standin", "internal/standin/api", "flux/kustomize"}, nil, "git is spoken by gitremote, and by the GitHub that stands in; kustomize reads .sourceignore and .gitmodules by the code that Flux does"},
 	{"github.com/prometheus/", []string{"metrics"}, []string{"metrics"}, "one package names the metrics; the others call functions that they declare themselves"},
-	{"github.com/go-json-experiment/json/", []string{"webhook", "forge/branches", "forge/client"}, nil, "encoding/json as Go 1.27 has it, where much is read of which little is wanted; it goes when Go 1.27 is required"},
+	{"github.com/go-json-experiment/json", []string{"webhook", "forge/branches", "forge/client", "cmd/sluice"}, nil, "encoding/json as Go 1.27 has it, where much is read of which little is wanted, and where an answer is written in pieces; it goes when Go 1.27 is required"},
 	{"github.com/gin-gonic/gin", []string{"webhook", "web"}, nil, "HTTP is what webhook and web are for"},
 	{"github.com/spf13/", []string{"cmd/sluice"}, []string{"cmd/sluice"}, "settings and flags are read once, at the start; viper folds case and must never see the repository's file"},
 	{"modernc.org/sqlite", []string{"store"}, []string{"store", "test/e2e"}, "one database, one package; the end-to-end suite plays another process that locks or fills it"},
