@@ -29,8 +29,9 @@ const (
 // What a run may hold, whatever it was charged: an honest tree of 20,000 files takes 82 MiB.
 const (
 	most = 288 << 20
-	// beyond is how much more than frugal says a process may have: what grows while garbage is collected. With 192 MiB of child processes it is 512 MiB.
-	beyond = 64 << 20
+	// beyond is how much more than frugal says a process may have: what grows while garbage is collected. With 192 MiB of child processes, and the program's own
+	// pages, it is 512 MiB.
+	beyond = 32 << 20
 )
 
 // watch ends a run that holds more, in a process that is frugal. A process of several runs is not watched.
