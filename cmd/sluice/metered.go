@@ -82,9 +82,8 @@ func (e *env) meteredIn(memory int64, cmd *cobra.Command) *cobra.Command {
 
 // How long a run that has ended may take to come back, before the process ends without it: what does not ask the meter is no longer waited for.
 const (
-	asksToEnd = 300 * time.Millisecond // after a signal, and at least after its time is over
+	asksToEnd = 300 * time.Millisecond // after a signal, or after it held too much, as it may go on to grow; and at least
 	overtime  = 30                     // after its time is over: so many parts of that
-	grows     = 100 * time.Millisecond // after it held too much, as it may go on to grow
 )
 
 // ended waits for a run of so much time. late: it did not come back after its end, and goes on, which nobody sees.
@@ -98,7 +97,7 @@ func (e *env) ended(asked context.Context, done <-chan error, limit time.Duratio
 		wait := max(limit/overtime, asksToEnd)
 		var bound *meter.Error
 		if errors.As(e.meter.Err(), &bound) && bound.Kind == meter.Memory {
-			wait = grows
+			wait = asksToEnd
 		}
 		select {
 		case err = <-done:
