@@ -110,6 +110,35 @@ func TestWhatIsCalledInTakesTurns(t *testing.T) {
 	}
 }
 
+// TestWhatIsCalledInHasAThird: hundreds have half an hour to be paid, and take all that the minute has. What is called in goes before them for a third of the minute, and
+// leaves them the rest.
+func TestWhatIsCalledInHasAThird(t *testing.T) {
+	now := clock.Instant{Wall: time.Unix(10_000, 0), Tick: clock.Tick(10_000 * time.Second)}
+	l := NewLedger()
+	l.Recall(nil, now)
+	for n := range int64(100) {
+		d := plan.Debt{Number: n, SHA: plan.SHA(fmt.Sprint(n)), Context: "sluice/main", Ends: now.Wall.Add(time.Second), Cutoff: time.Hour}
+		l.Keep(plan.Repo{ID: 1, Installation: 1}, now, d)
+		d = plan.Debt{Number: 100 + n, SHA: d.SHA, Context: d.Context, Ends: now.Wall.Add(time.Hour), Cutoff: time.Hour}
+		l.Keep(plan.Repo{ID: 2, Installation: 1}, now, d)
+		l.Keep(plan.Repo{ID: 2, Installation: 1}, now, d.CalledIn(now.Wall))
+	}
+	now.Wall, now.Tick = now.Wall.Add(time.Second), now.Tick+time.Second
+	paid, left := map[int64]int{}, 60
+	for left > 0 {
+		due, _ := l.Next(now, func(int64, int) budget.Minute { return budget.Minute{All: 60, Room: left, Again: time.Minute} })
+		for _, o := range due {
+			l.Paid(PlaceOf(o.Repo, o.SHA, o.Context), o, now.Tick)
+			l.Rested(o, 0, Nobody)
+			paid[o.Repo.ID]++
+			left--
+		}
+	}
+	if paid[1] != 40 || paid[2] != 20 {
+		t.Errorf("%d are paid whose time has come, and %d that are called in, want 40 and 20", paid[1], paid[2])
+	}
+}
+
 // TestRoomIsPromisedOnce: many repositories decide with the same debts, and there is room for one success more.
 func TestRoomIsPromisedOnce(t *testing.T) {
 	now := clock.Instant{Wall: time.Unix(10_000, 0), Tick: clock.Tick(10_000 * time.Second)}

@@ -73,7 +73,7 @@
 //     successes stands, the sooner end counts. None is written that would be among the last that GitHub takes of its commit, and none
 //     that stands until its window closes without room for its payment beside those of all that stand ([plan.Room]). While the store fails there is none.
 //   - A debt that is due is paid whatever looks do, hang on or fail with, by the clock that says so first, the earliest deadline first; GitHub's minute
-//     keeps room for those whose deadline comes within it, and what a decision called in before its time has a third of the rest at least, repositories
+//     keeps room for those whose deadline comes within it, and what a decision called in before its time has a third of the minute before what has more time, repositories
 //     in turn. It ends with a status that
 //     GitHub took in its place, with the merge or move that it was for, or after [payMostAge] of refusals; and only the debt with that
 //     number does.
@@ -98,7 +98,7 @@
 //   - One installation never delays another: what others do not use is lent to it, but the last worker is kept for one that has none, who
 //     has fewest goes first, no write has a worker, and its limits are its own.
 //   - Nothing is released on details older than half a minute: what rests on older ones is read in full as its turn comes, as many of a repository as fall
-//     to it within [aheadOfTurn], and no share of the hour is asked for it. Its turn is kept meanwhile, but for [outbox]'s readPatience.
+//     to it within [outbox]'s aheadOfTurn, and no share of the hour is asked for it. Its turn is kept meanwhile, but for its readPatience.
 //     A look asks for the details of what falls due by then; and of what waits for checks or reviews, or is released, after an event
 //     and at each resync.
 //   - What happens by itself stays cheap: resyncs take at most a fifth of the hourly budget.

@@ -49,6 +49,9 @@ func (l *Loop) recallDebts(ctx context.Context) error {
 func (l *Loop) recallSent(ctx context.Context, now time.Time) error {
 	minute := now.Add(-time.Minute - budget.Margin)
 	sent, err := l.store.SentSince(ctx, minute, now.Add(-time.Hour), plan.Merge{}.Verb(), plan.Update{}.Verb())
+	if err != nil {
+		return err // and nothing is counted twice
+	}
 	lately := map[int64]bool{}
 	for _, s := range sent {
 		switch s.Verb {
@@ -69,7 +72,7 @@ func (l *Loop) recallSent(ctx context.Context, now time.Time) error {
 			l.forge.Sent(in, now, 2, true)
 		}
 	}
-	return err
+	return nil
 }
 
 // pay pays one debt, of which the ledger began the payment.
