@@ -90,10 +90,14 @@ func (u *unit) set(ctx context.Context, sha plan.SHA, s plan.Status, class budge
 // setStatus writes one status.
 func (u *unit) setStatus(ctx context.Context, a plan.SetStatus) error {
 	act := u.actOf(a)
-	err := u.post(ctx, &post{
+	w := &post{
 		Status: plan.Status{Context: a.Context, State: a.State, Description: a.Description},
 		sha:    a.SHA, before: a.Before, debt: a.Debt, statuses: a.Statuses, tells: a.Tells(), lingers: true,
-	})
+	}
+	err := u.post(ctx, w)
+	if err == nil && !w.stands {
+		return nil // it stood already: who decided did not see it
+	}
 	if client.LimitOf(err) != nil {
 		return err // it is begun anew
 	}

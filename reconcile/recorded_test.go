@@ -87,3 +87,53 @@ func TestWhatTheStoreDidNotKeepIsAskedForAgain(t *testing.T) {
 		}
 	}, one)
 }
+
+// TestOneRepairCountsOnce: a look that reads while a status is put right does not see that it is. It wants the same once more, which is neither written nor
+// remembered again: else sluice would give in to who overwrote it half as often as it says.
+func TestOneRepairCountsOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		const mallory plan.Login = "mallory"
+		var looks int
+		w.decide = func(s plan.Snapshot) (p plan.Plan) {
+			for _, x := range s.Pulls {
+				want := plan.SetStatus{Pin: plan.Pin{SHA: x.Head}, Pulls: []int{x.Number}, Context: plan.ContextFor("main"), State: plan.Pending, Description: "held"}
+				if set, needed := (plan.Fights{}).Correct(want, x.Ours, s.Us); needed {
+					p.Actions = append(p.Actions, set)
+				}
+			}
+			return p
+		}
+		w.open(one, pull{number: 1})
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		time.Sleep(time.Minute)
+		w.want(one, 1, "pending")
+		w.set(func() {
+			w.fault = func(c call) error {
+				if c.op == "status" {
+					w.sleep(2 * time.Second)
+				}
+				return nil
+			}
+			w.after = func(c call) error {
+				if looks++; c.op == "observe" && looks > 1 {
+					w.sleep(5 * time.Second) // the answer is older than what was written meanwhile
+				}
+				return nil
+			}
+		})
+		began := time.Now()
+		w.change(one, func(h *hub) { h.pulls[1].status = &plan.Status{Context: plan.ContextFor("main"), State: plan.Success, By: mallory} })
+		w.note(one)
+		time.Sleep(time.Second)
+		w.note(one)
+		time.Sleep(time.Minute)
+		w.want(one, 1, "pending")
+		read, wrote := w.count(began, "observe"), w.count(began, "status")
+		w.change(one, func(h *hub) {
+			if repairs := len(h.memory.Repairs); read < 2 || wrote != 1 || repairs != 1 {
+				t.Errorf("%d looks, %d writes, %d repairs remembered", read, wrote, repairs)
+			}
+		})
+	}, one)
+}
