@@ -37,54 +37,74 @@ var errFull = errors.New("the mirror is full")
 // [Open] reads it; the commits that are there are its shallow ones. What is there is not asked for again, and of a commit near
 // one that is there only the difference comes. Files of more than MaxTreeFile bytes are left out: reading one is ErrIncomplete.
 //
-// At most most bytes are kept. Where more would be, or what is there cannot be read, the mirror begins anew with these commits alone; where they alone are more, the mirror
-// is removed, and the error is ErrTooLarge. A commit that came without its tree is ErrIncomplete. After any other error, and wherever
-// the process ended, the mirror has what it had before, or nothing if it began anew. A mirror has one caller at a time, and nobody reads it meanwhile.
+// At most most bytes are kept. Where more would be, or what is there cannot be read, the mirror begins anew with the first of these commits, and goes on with the
+// others; where they are more, the first alone stays, or nothing if that is more, and the error is ErrTooLarge. So whoever has the last of them cannot have the first one
+// fetched without end. A commit that came without its tree is ErrIncomplete. After any other error, and wherever the process ended, the mirror has what it had before, or
+// the first commit or nothing if it began anew. A mirror has one caller at a time, and nobody reads it meanwhile.
 func (r *Remote) Mirror(ctx context.Context, dir string, most int64, wants ...plan.SHA) (err error) {
 	defer r.fault("mirror", &err)
 	r.cost.ctx = ctx
-	all := make([]plumbing.Hash, len(wants))
-	for i, sha := range wants {
-		if all[i], err = hash(sha); err != nil {
+	var all []plumbing.Hash
+	for _, sha := range wants {
+		h, err := hash(sha)
+		if err != nil {
 			return err
 		}
+		if !slices.Contains(all, h) {
+			all = append(all, h)
+		}
 	}
-	plumbing.HashesSort(all)
 	m, err := openMirror(r.cost, dir, most)
 	r.cost.room = dir // an image of nothing but the binary has no directory for temporary files
 	if err != nil {
 		return err
 	}
-	return r.update(ctx, m, slices.Compact(all))
+	return r.update(ctx, m, all)
 }
 
 // update fetches what is missing.
 func (r *Remote) update(ctx context.Context, m *mirror, wants []plumbing.Hash) error {
+	err := r.grow(ctx, m, wants)
+	// Perhaps it is the mirror's fault. What is too large, and a full disk, are not.
+	broken := err != nil && m.received && ctx.Err() == nil && r.cost.meter.Err() == nil && !errors.Is(err, ErrTooLarge) && !errors.Is(err, syscall.ENOSPC)
+	if broken && m.size > 0 || errors.Is(err, errFull) && !m.least(wants) {
+		if err := m.clear(); err != nil {
+			return err
+		}
+		for _, some := range [][]plumbing.Hash{wants[:1], wants} {
+			if err = r.grow(ctx, m, some); err != nil {
+				break
+			}
+		}
+	}
+	if errors.Is(err, errFull) {
+		err = fmt.Errorf("%w: "+sayMirror, ErrTooLarge, m.most)
+		if len(m.commits) == 0 {
+			err = errors.Join(err, os.RemoveAll(m.dir))
+		}
+	}
+	return err
+}
+
+// grow adds what is missing, as long as there is room.
+func (r *Remote) grow(ctx context.Context, m *mirror, wants []plumbing.Hash) error {
 	missing := slices.DeleteFunc(slices.Clone(wants), func(h plumbing.Hash) bool { return slices.Contains(m.commits, h) })
 	if len(missing) == 0 {
 		return nil
 	}
-	err := errFull
-	if m.packs < mirrorPacks && m.size < m.most {
-		haves := m.commits[max(0, len(m.commits)-mirrorHaves):]
-		err = r.extend(ctx, m, missing, haves)
-		if errors.Is(err, errNoBase) && len(haves) > 0 { // upon a file that was too large for the mirror
-			err = r.extend(ctx, m, missing, nil)
-		}
+	if m.packs >= mirrorPacks || m.size >= m.most {
+		return errFull
 	}
-	// Perhaps it is the mirror's fault. What is too large, and a full disk, are not.
-	broken := err != nil && m.received && ctx.Err() == nil && r.cost.meter.Err() == nil && !errors.Is(err, ErrTooLarge) && !errors.Is(err, syscall.ENOSPC)
-	if (broken || errors.Is(err, errFull)) && m.size > 0 {
-		if err := m.clear(); err != nil {
-			return err
-		}
-		err = r.extend(ctx, m, wants, nil)
-	}
-	if errors.Is(err, errFull) {
-		return errors.Join(fmt.Errorf("%w: "+sayMirror, ErrTooLarge, m.most), os.RemoveAll(m.dir))
+	haves := m.commits[max(0, len(m.commits)-mirrorHaves):]
+	err := r.extend(ctx, m, missing, haves)
+	if errors.Is(err, errNoBase) && len(haves) > 0 { // upon a file that was too large for the mirror
+		err = r.extend(ctx, m, missing, nil)
 	}
 	return err
 }
+
+// least reports whether nothing is there but the first of some commits.
+func (m *mirror) least(wants []plumbing.Hash) bool { return slices.Equal(m.commits, wants[:1]) }
 
 // extend makes one request, and adds what comes to the mirror.
 func (r *Remote) extend(ctx context.Context, m *mirror, wants, haves []plumbing.Hash) (err error) {
@@ -187,12 +207,14 @@ func (m *mirror) add(p *pack, wants []plumbing.Hash) (err error) {
 	defer func() { err = errors.Join(err, objects.Close()) }()
 	name := "pack-" + wants[0].String()
 	var index bytes.Buffer
+	var size int64
 	if err := m.put("objects/pack", name+".pack", func(f *os.File) error {
 		z, _ := zlib.NewWriterLevel(nil, zlib.BestSpeed) // fails for levels that do not exist
 		w := &packWriter{file: f, z: z, at: packHead, most: m.most - m.size}
 		if err := p.rewrite(w, objects, wants); err != nil {
 			return err
 		}
+		size = w.at + nameSize
 		return w.finish(&index)
 	}); err != nil {
 		return err
@@ -200,11 +222,16 @@ func (m *mirror) add(p *pack, wants []plumbing.Hash) (err error) {
 	if err := m.write("objects/pack", name+".idx", index.String()); err != nil {
 		return err
 	}
+	all := slices.Concat(m.commits, wants)
 	var list strings.Builder
-	for _, h := range slices.Concat(m.commits, wants) {
+	for _, h := range all {
 		list.WriteString(h.String() + "\n")
 	}
-	return m.write(".", "shallow", list.String())
+	if err := m.write(".", "shallow", list.String()); err != nil {
+		return err
+	}
+	m.commits, m.size, m.packs = all, m.size+size+int64(index.Len()), m.packs+1
+	return nil
 }
 
 // write puts a file into a directory of the mirror.

@@ -181,7 +181,7 @@ func TestMirrorDifference(t *testing.T) {
 	}
 }
 
-// TestMirrorFull: what is too much, or too many packs, begins the mirror anew; what is too much by itself is an error with the bound, and leaves nothing.
+// TestMirrorFull: what is too much, or too many packs, begins the mirror anew; what is too much beside the first commit is an error with the bound, and leaves that one.
 func TestMirrorFull(t *testing.T) {
 	w, s := mirrored(t, true)
 	text := func(seed uint64) string {
@@ -210,12 +210,36 @@ func TestMirrorFull(t *testing.T) {
 		t.Errorf("%v: the packs are %q", err, left)
 	}
 	same(t, w, dir, first)
-	err = mirrorTo(t, s, dir, 150_000, first, second)
-	if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "150000 bytes") {
+	kept := contents(t, dir)
+	for range 2 { // of what is too much beside the first commit the first stays, and does not come again
+		err = mirrorTo(t, s, dir, 150_000, first, second)
+		if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "150000 bytes") {
+			t.Error(err)
+		}
+		if !maps.Equal(contents(t, dir), kept) {
+			t.Error("the mirror is another one")
+		}
+	}
+	third := w.commit(map[string]string{"f": text(3)})
+	if err := mirrorTo(t, s, dir, ample, third); err != nil {
+		t.Fatal(err)
+	}
+	if err := mirrorTo(t, s, dir, 150_000, first, second); !errors.Is(err, ErrTooLarge) { // which the third makes room for
 		t.Error(err)
 	}
-	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the mirror: %v", err)
+	if !maps.Equal(contents(t, dir), kept) {
+		t.Error("the mirror is another one than that of the first commit alone")
+	}
+	empty := filepath.Join(t.TempDir(), "mirror")
+	if err := mirrorTo(t, s, empty, 150_000, first, second); !errors.Is(err, ErrTooLarge) {
+		t.Error(err)
+	}
+	same(t, w, empty, first)
+	if err := mirrorTo(t, s, empty, 50_000, second, first); !errors.Is(err, ErrTooLarge) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(empty); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the mirror of what is too much alone: %v", err)
 	}
 }
 
