@@ -26,7 +26,7 @@ func Decide(s plan.Snapshot) plan.Plan {
 	cases := j.decideAll()
 	turns := j.giveTurns(cases) // may hold some over: before the verdicts are given
 
-	out := plan.Plan{At: s.At, Notes: j.notes()}
+	out := plan.Plan{At: s.At, Notes: append(j.notes(), told(cases)...)}
 	for _, c := range cases {
 		out.Verdicts = append(out.Verdicts, c.verdict())
 	}

@@ -18,10 +18,10 @@ type pullCase struct {
 	pull      *plan.Pull
 	context   plan.Context // of its status
 	base      *plan.Base
-	policy    *config.Policy // of the base; nil if its file is invalid
-	paths     []string       // every name that the pull request touches, sorted
-	broken    string         // what it keeps from being built; "": nothing
-	promoted  bool           // the base is a windowed branch, or may be one
+	policy    *config.Policy  // of the base; nil if its file is invalid
+	paths     []string        // every name that the pull request touches, sorted
+	found     plan.References // what reads its files, as far as that counts now
+	promoted  bool            // the base is a windowed branch, or may be one
 	need      need
 	receivers *receivers // the windowed branches that hold it
 	back      demand     // the windows of those that bring back what Flux would delete
@@ -115,9 +115,9 @@ func (j *judge) decideAll() []*pullCase {
 
 // caseOf is a pull request, or what looks like one, before it is weighed and decided, with what is asked of what reads its files.
 func (j *judge) caseOf(base *plan.Base, p *plan.Pull, asked plan.Asked) *pullCase {
-	policy, broken := base.Found(p.References, asked)
+	policy, found := base.Found(p.References, asked)
 	return &pullCase{
-		at: j.s.At, s: &j.s, fights: j.fights, pull: p, context: plan.ContextFor(p.Base), base: base, policy: policy, broken: broken,
+		at: j.s.At, s: &j.s, fights: j.fights, pull: p, context: plan.ContextFor(p.Base), base: base, policy: policy, found: found,
 		promoted: j.isWindowed(p.Base), paths: names(p.Files),
 	}
 }
@@ -355,7 +355,7 @@ func conflict(d *pullCase) (ruling, bool) {
 }
 
 func breaks(d *pullCase) (ruling, bool) {
-	return ruling{kind: plan.Blocked, reason: plan.Text(d.broken)}, d.broken != ""
+	return ruling{kind: plan.Blocked, reason: plan.Text(d.found.Broken)}, d.found.Broken != ""
 }
 
 func mixed(d *pullCase) (ruling, bool) {

@@ -108,6 +108,7 @@ type pull struct {
 	References                                     map[string]string `yaml:"references"`
 	Stale                                          bool              `yaml:"stale"`
 	Broken                                         string            `yaml:"broken"`
+	Told                                           string            `yaml:"told"`
 	Number                                         int
 	Base, Head, Author, Branch                     string
 	Files, Moved, Labels                           []string
@@ -329,6 +330,9 @@ func (sc scene) pull(p pull) plan.Pull {
 	if p.References != nil {
 		b := sc.base(string(base))
 		out.References = &plan.References{Asked: out.Asked(&b), Answers: layout.Answers{}, Broken: p.Broken}
+		if p.Told != "" {
+			out.References.Told = []plan.Note{{Code: "duplicates", Says: p.Told}}
+		}
 		for path, release := range p.References {
 			out.References.Answers[path] = layout.Answer{Reads: &layout.Class{Releases: releases([]string{release}), Rule: path + " ← its reader"}}
 		}

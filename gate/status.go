@@ -2,6 +2,7 @@ package gate
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -163,6 +164,16 @@ func (j *judge) notes() []plan.Note {
 		}
 	}
 	return slices.Concat(out, j.unreviewed(codeMergesUnreviewed, wordMergesUnreviewed, mergesUnreviewed), j.unreviewed(codeRulesUnreviewed, wordRulesUnreviewed, rulesUnreviewed))
+}
+
+// told is what people are to know of pull requests by what reads their files.
+func told(cases []*pullCase) (out []plan.Note) {
+	for _, d := range cases {
+		for _, n := range d.found.Told {
+			out = append(out, plan.Note{Code: n.Code, About: fmt.Sprintf("#%d", d.pull.Number), Says: n.Says})
+		}
+	}
+	return out
 }
 
 // unreviewed is a note about the first base, the default branch before all others, of which something holds; one for a repository: other bases

@@ -225,6 +225,7 @@ type References struct {
 	Asked
 	Answers layout.Answers
 	Broken  string // what the change breaks: what cannot be built any more, or is made twice, for people; hostile text; "": nothing
+	Told    []Note // what people are to know of it, without whom each is about; hostile text
 }
 
 // Asked is a change of which it is asked what reads its files. What is found holds for this one alone.
@@ -250,16 +251,16 @@ func (g *Group) Asked(b *Base) Asked {
 	return asked
 }
 
-// Found is the policy of a base with what was found for a change, and what that keeps from being built. Of what was found for another one than is asked of
-// now nothing counts: then no reader of any of its files is known.
-func (b *Base) Found(r *References, asked Asked) (policy *config.Policy, broken string) {
+// Found is the policy of a base with what was found for a change, and what of that counts. Of what was found for another one than is asked of now nothing does: then no
+// reader of any of its files is known.
+func (b *Base) Found(r *References, asked Asked) (*config.Policy, References) {
 	switch {
 	case b.Policy == nil || r == nil:
-		return b.Policy, ""
+		return b.Policy, References{}
 	case r.Asked != asked:
-		return b.Policy.With(layout.Answers{}), ""
+		return b.Policy.With(layout.Answers{}), References{}
 	}
-	return b.Policy.With(r.Answers), r.Broken
+	return b.Policy.With(r.Answers), *r
 }
 
 // Mergeable is GitHub's word on conflicts with the base.

@@ -56,7 +56,7 @@ type Step struct{ About, Says string }
 // Note is a warning to operators about a base.
 type Note struct {
 	Code  string // stable, for machines: "not-enforced"
-	About string // the base
+	About string // the base, or the pull request: "#7"
 	Says  string
 }
 

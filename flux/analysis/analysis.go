@@ -89,8 +89,8 @@ type Impact struct {
 	Whole map[string]bool
 	// Rootless: no cluster was found in a tree with the change, so that nothing is known to read any file of it.
 	Rootless bool
-	Broken   string       // what the change breaks, where that is asked; "": nothing
-	graph    *reach.Graph // nil: they were not read
+	found    []config.Note // what is wrong with the change that was not before it, where that is asked
+	graph    *reach.Graph  // nil: they were not read
 	moves    []reach.Move
 	notes    []config.Note // why they were not
 }
@@ -175,7 +175,7 @@ func (r Run) Compare(ctx context.Context, policy *config.Policy, c Change) (Impa
 	out.with(g)
 	var err error
 	if c.Checks {
-		out.Broken, err = c.broken(ctx, g, trees, levels)
+		out.found, err = c.introduces(ctx, g, trees, levels)
 	}
 	if !moves || err != nil {
 		return out, cmp.Or(err, g.Err())
@@ -219,36 +219,40 @@ func (t Tree) Tracked(ctx context.Context, policy *config.Policy) (map[string]re
 // ErrRootless is that nothing is known to read any file.
 var ErrRootless = errors.New("no cluster is found: list them under clusters in " + config.File)
 
-// broken is what the change keeps from being built, has a windowed entry point read that a rule makes live, or has two entry points make that did not both make it
-// before.
-func (c Change) broken(ctx context.Context, g *reach.Graph, trees []Tree, levels config.Consistency) (string, error) {
+// introduces is what the change keeps from being built, has a windowed entry point read that a rule makes live, or has two entry points make that did not both make
+// it before. What is held already is not looked at for duplicates, for which all entry points beside are built.
+func (c Change) introduces(ctx context.Context, g *reach.Graph, trees []Tree, levels config.Consistency) ([]config.Note, error) {
 	before, after := g.Touched(c.names())
 	is, err := trees[1].Build(ctx, after)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	was, err := trees[0].Build(ctx, before)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if levels.Builds == config.LevelHold {
-		if broken := g.Broken(was, is); broken != "" {
-			return broken, nil
-		}
-	}
-	if levels.Layers == config.LevelHold {
-		if made := g.MadeLive(); made != "" {
-			return made, nil
-		}
-	}
-	if levels.Duplicates != config.LevelHold {
-		return "", nil
+	out := slices.Concat(g.Broken(was, is), g.MadeLive())
+	if levels.Duplicates == config.LevelOff || slices.ContainsFunc(out, holds) {
+		return out, nil
 	}
 	beside, err := trees[1].Build(ctx, g.Beside(was, is))
-	if err != nil {
-		return "", err
+	return append(out, g.Duplicated(was, is, beside)...), err
+}
+
+// holds reports whether what is wrong keeps a change back.
+func holds(n config.Note) bool { return n.Level == config.LevelHold }
+
+// Broken is why a change must not be merged; "": nothing is wrong with it.
+func (i Impact) Broken() string {
+	if at := slices.IndexFunc(i.found, holds); at >= 0 {
+		return i.found[at].Message
 	}
-	return g.Duplicated(was, is, beside), nil
+	return ""
+}
+
+// Told is what people are to know of a change that may be merged, or is held for something else.
+func (i Impact) Told() []config.Note {
+	return slices.DeleteFunc(slices.Concat(i.found, i.Moving()), holds)
 }
 
 // moves is what the change moves, and what it adds to live entry points while windowed ones make it.

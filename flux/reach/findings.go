@@ -137,18 +137,19 @@ func (g *Graph) layers(paths []string) []config.Note {
 	return c.notes("1 more file", "%d more files")
 }
 
-// MadeLive is what a windowed entry point reads after a change, and none did before it, and a rule makes live; "": nothing.
-func (g *Graph) MadeLive() string {
+// MadeLive is what a windowed entry point reads after a change, and none did before it, and a rule makes live: the first of it.
+func (g *Graph) MadeLive() []config.Note {
 	before, after := g.trees[0].held(), g.trees[1].held()
 	for _, path := range slices.Sorted(maps.Keys(after)) {
 		if _, was := before[path]; was || g.policy.Layout.Rule(path) < 0 {
 			continue
 		}
 		if class := g.policy.Layout.Classify(path); isLive(class.Releases) && len(class.Releases) > 0 {
-			return strings.Replace(class.Rule+" "+wordMakesLive, placeholder, after[path].Chain(path), 1)
+			says := strings.Replace(class.Rule+" "+wordMakesLive, placeholder, after[path].Chain(path), 1)
+			return at(g.policy.Consistency.Layers, []config.Note{{Code: codeLayers, Message: says}})
 		}
 	}
-	return ""
+	return nil
 }
 
 // held is what windowed entry points of a tree are known to read as their own, with one of them.

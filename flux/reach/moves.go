@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/graph"
 	"github.com/sluicegate/sluice/flux/kustomize"
 	"github.com/sluicegate/sluice/flux/manifest"
@@ -111,18 +112,18 @@ func (t tree) among(keys map[string]bool) (out []known) {
 	return out
 }
 
-// Broken is what cannot be built after a change: an entry point that could be before it, or was not there. "": nothing.
-func (g *Graph) Broken(before, after []Build) string {
+// Broken is what cannot be built after a change: the first entry point that could be before it, or was not there.
+func (g *Graph) Broken(before, after []Build) []config.Note {
 	failed := map[string]bool{}
 	for _, b := range before {
 		failed[key(b.Entry)] = b.Err != ""
 	}
 	for _, b := range after {
 		if b.failed() && !failed[key(b.Entry)] {
-			return wordEntryNotBuilt(b)
+			return at(g.policy.Consistency.Builds, []config.Note{{Code: codeBuilds, Message: wordEntryNotBuilt(b)}})
 		}
 	}
-	return ""
+	return nil
 }
 
 // arrived is what entry points make after a change, and did not before it or where that is not known.
@@ -155,17 +156,15 @@ func (g *Graph) Beside(before, after []Build) (out []graph.Entry) {
 	return out
 }
 
-// Duplicated is what two entry points of one cluster make after a change, with different releases, and one of them did not before it; "": nothing. beside is
+// Duplicated is what two entry points of one cluster make after a change, with different releases, and one of them did not before it: the first of it. beside is
 // what [Graph.Beside] makes.
-func (g *Graph) Duplicated(before, after, beside []Build) string {
+func (g *Graph) Duplicated(before, after, beside []Build) []config.Note {
 	arrived := g.arrived(before, after)
 	if len(arrived) == 0 {
-		return ""
+		return nil
 	}
-	for _, note := range g.duplicates(slices.Concat(after, beside), arrived) {
-		return note.Message
-	}
-	return ""
+	all := g.duplicates(slices.Concat(after, beside), arrived)
+	return at(g.policy.Consistency.Duplicates, all[:min(1, len(all))])
 }
 
 // shifted is the clusters where one of the entry points that a change concerns reads fewer files after it, and another one more.

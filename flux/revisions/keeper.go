@@ -246,7 +246,7 @@ func (k *Keeper) references(s *plan.Snapshot, q question, about plan.Mention, no
 	if found == nil {
 		return nil, unread
 	}
-	return &plan.References{Asked: q.Asked, Answers: found.Answers, Broken: found.Broken}, unread
+	return &plan.References{Asked: q.Asked, Answers: found.Answers, Broken: found.Broken, Told: found.Told}, unread
 }
 
 // fill is what is known of a change or commit, or why nothing is.
@@ -460,6 +460,9 @@ func (r *repository) keep(a *answer) {
 // sizeOfAnswers is how many bytes what was found takes, about.
 func sizeOfAnswers(found *reply) int {
 	n := len(found.Broken)
+	for _, told := range found.Told {
+		n += pathBytes + len(told.Says)
+	}
 	for branch, b := range found.Tracked {
 		n += pathBytes + len(branch) + len(b.Broken)
 		for _, name := range b.Tracks {

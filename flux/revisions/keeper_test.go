@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -182,8 +183,8 @@ func releases(s plan.Snapshot) string {
 	if p.Unread.Is() {
 		return "unread: " + p.Unread.Reason
 	}
-	policy, broken := base.Found(p.References, p.Asked(&base))
-	return broken + strings.Join(config.Strings(policy.Layout.Classify(p.Files[0].Path).Releases), " ")
+	policy, found := base.Found(p.References, p.Asked(&base))
+	return found.Broken + strings.Join(config.Strings(policy.Layout.Classify(p.Files[0].Path).Releases), " ")
 }
 
 // TestAnswers: what refers to a file, at the states of its pull request, and for these alone.
@@ -207,6 +208,39 @@ func TestAnswers(t *testing.T) {
 		s.Pulls[0].Head = tip
 		if got := releases(s); want == "weekend" && got != string(layout.Unread) {
 			t.Errorf("%s at another head: %s", path, got)
+		}
+	}
+}
+
+// TestWarningsAreTold: what a check finds that only warns is told of the change that brings it, and of no other; it blocks nothing.
+func TestWarningsAreTold(t *testing.T) {
+	o := newOrigin(t, 2, 2)
+	base := o.commit("main", "main", map[string]string{config.File: rules + "consistency: {duplicates: warn, builds: warn, layers: \"off\"}\n"})
+	tip := o.commit("main", "main", map[string]string{"apps/app000/kustomization.yaml": "resources: [../base, o00.yaml, o01.yaml, gone.yaml]\n"})
+	k := keeper(t, "references", map[int64]*origin{1: o})
+	for name, c := range map[string]struct {
+		tip, want string
+		files     map[string]string
+	}{
+		"an object twice": {string(base), "duplicates: ConfigMap app001-rw/c0", map[string]string{"apps/app000/o00.yaml": object("app001-rw", 0, "y")}},
+		"no build":        {string(base), "builds: flux-system/app000 of one cannot be built", map[string]string{"apps/app000/kustomization.yaml": "resources: [gone.yaml]\n"}},
+		"no build before": {string(tip), "", map[string]string{"apps/app000/o00.yaml": object("app000", 0, "y")}},
+		"nothing":         {string(base), "", map[string]string{"apps/app000/o00.yaml": object("app000", 0, "y")}},
+	} {
+		head := o.commit("topic", c.tip, c.files)
+		s := observed(t, 1, plan.SHA(c.tip), plan.SHA(c.tip), map[plan.SHA]string{head: slices.Collect(maps.Keys(c.files))[0]})
+		s = k.Answered(t.Context(), s, time.Now())
+		found := s.Pulls[0].References
+		if found == nil || found.Broken != "" {
+			t.Errorf("%s: %+v, %v", name, found, s.Pulls[0].Unread)
+			continue
+		}
+		var got string
+		for _, n := range found.Told {
+			got += n.Code + ": " + n.Says
+		}
+		if !strings.HasPrefix(got, c.want) || (c.want == "") != (got == "") {
+			t.Errorf("%s: told %q, want %q", name, got, c.want)
 		}
 	}
 }

@@ -48,7 +48,8 @@ func (q question) commits() []plan.SHA {
 // reply is what it answers.
 type reply struct {
 	Answers layout.Answers
-	Broken  string // what the change breaks; "": nothing
+	Broken  string      // what the change breaks; "": nothing
+	Told    []plan.Note // what people are to know of it, without whom each is about
 	Tracked map[plan.Branch]plan.Build
 	Err     string // why there are none; "": there are
 	Sure    bool   // Err is a bound of the run, or true of these commits, and not perhaps the mirror's fault
@@ -112,8 +113,12 @@ type finding struct {
 	files   []plan.File // that were asked about
 	answers layout.Answers
 	broken  string
+	told    []plan.Note
 	touches []string // paths that differ by the change, and files of which every byte counted, sorted
 }
+
+// toldMost is how much is told of one change.
+const toldMost = 5
 
 // maxNames is how many paths findings have together: some 8 MiB.
 const maxNames = 100_000
@@ -156,15 +161,17 @@ func (r *reader) answer(ctx context.Context, q question) (a reply, err error) {
 	}
 	of := change{q.Asked.Rules, cmp.Or(q.Asked.Before, q.tip()), q.Asked.Head}
 	if f := r.found[of]; f != nil && slices.Equal(f.files, q.Files) {
-		return reply{Answers: f.answers, Broken: f.broken}, nil
+		return f.reply(), nil
 	}
 	f, err := r.find(ctx, run, repo, policy, of, q.Files)
 	if err != nil {
 		return reply{}, err
 	}
 	r.keep(of, f)
-	return reply{Answers: f.answers, Broken: f.broken}, nil
+	return f.reply(), nil
 }
+
+func (f *finding) reply() reply { return reply{Answers: f.answers, Broken: f.broken, Told: f.told} }
 
 // tracked reads what tracks windowed branches at a commit. What is kept stays where it is.
 func (r *reader) tracked(ctx context.Context, run analysis.Run, repo *gitremote.Repo, policy *config.Policy, at plan.SHA) (map[plan.Branch]plan.Build, error) {
@@ -251,7 +258,11 @@ func (r *reader) find(ctx context.Context, run analysis.Run, repo *gitremote.Rep
 	if err != nil {
 		return nil, err
 	}
-	f := &finding{files: files, broken: plan.Clean(impact.Broken)}
+	f := &finding{files: files, broken: plan.Clean(impact.Broken())}
+	told := impact.Told()
+	for _, n := range told[:min(toldMost, len(told))] {
+		f.told = append(f.told, plan.Note{Code: n.Code, Says: plan.Text(plan.Clean(n.Message))})
+	}
 	var names []string
 	for _, file := range files {
 		names = append(names, file.Names()...)
