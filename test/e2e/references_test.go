@@ -210,6 +210,26 @@ func TestReferencesMustBuild(t *testing.T) {
 	w.merged(w.change("after", map[string]string{"apps/fast/own.yaml": object("fast", "1")}))
 }
 
+// TestReferencesWarn: what a check finds that only warns is told on the page, while the pull request is open and of no other, and keeps it from nothing.
+func TestReferencesWarn(t *testing.T) {
+	t.Parallel()
+	w := newCluster(t)
+	w.setFile(strings.ReplaceAll(byReferences, "WINDOW", shutForYears) + "consistency: {builds: warn, moves: warn}\n")
+	p := w.serve()
+	n, err := w.repo.OpenPull(standin.NewPull{By: "alice", Head: "breaks", Draft: true, Change: &standin.Change{
+		Message: "breaks", Write: map[string]string{"apps/fast/kustomization.yaml": resources("own.yaml", "gone.yaml")},
+	}})
+	w.must(err)
+	w.merged(w.change("fine", map[string]string{"README.md": "fine\n"}))
+	told := fmt.Sprintf("#%d: flux-system/fast of one cannot be built: ", n)
+	w.eventually("it is told", func() bool {
+		_, body := get(w.t, p.page)
+		return strings.Count(body, "cannot be built: ") == 1 && strings.Contains(body, told)
+	})
+	w.must(w.repo.MarkReady(n, "alice"))
+	w.merged(n)
+}
+
 // TestReferencesOfABranch: a windowed branch passes over a commit at which what tracks it cannot be built, and goes on once that is mended. What another branch
 // tracks does not keep it.
 func TestReferencesOfABranch(t *testing.T) {
