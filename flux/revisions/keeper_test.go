@@ -713,6 +713,15 @@ func BenchmarkAnswer(b *testing.B) {
 			answer(b, k, tip, head)
 		}
 	})
+	b.Run("from-disk", func(b *testing.B) { // after the child process has looked at another repository, or has ended
+		for b.Loop() {
+			b.StopTimer()
+			k.rest()
+			head := changed("main")
+			b.StartTimer()
+			answer(b, k, tip, head)
+		}
+	})
 	before, head := tip, changed("main")
 	b.Run("merged", func(b *testing.B) {
 		for b.Loop() {
