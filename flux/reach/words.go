@@ -142,6 +142,8 @@ func (m Move) String() string { return m.way() + ": " + m.does() }
 // way is what moves, and where.
 func (m Move) way() string {
 	switch {
+	case m.What == wordUnknown:
+		return fmt.Sprintf("%s cannot be built after the change", name(m.To))
 	case m.Copied && key(m.From) == key(m.To):
 		return fmt.Sprintf("%s is made by %s, which is live after the change", clip(m.What), name(m.To))
 	case m.Copied:
@@ -153,6 +155,8 @@ func (m Move) way() string {
 // does is what Flux does then.
 func (m Move) does() string {
 	switch {
+	case m.What == wordUnknown:
+		return fmt.Sprintf("it may make what %s makes, which is windowed", name(m.From))
 	case m.Copied:
 		return fmt.Sprintf("Flux applies it from %s now", name(m.To))
 	case m.Back:
