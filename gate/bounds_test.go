@@ -266,3 +266,24 @@ func TestUnnamedReleasesAreBounded(t *testing.T) {
 		t.Error("the order of the files changes the verdict")
 	}
 }
+
+// TestWarningsAreBounded: of any number of pull requests twenty say what only warns, and one says how many more there are.
+func TestWarningsAreBounded(t *testing.T) {
+	pol, _ := config.Parse([]byte(strings.Replace(oneWindow, "preset: rt-rw, window: w", "flux: true, unmatched: live", 1)))
+	base := plan.Base{Tip: "t", File: "f", Policy: pol, Rules: true}
+	s := plan.Snapshot{At: time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC), Us: "sluice", App: 1, Default: "main", Bases: map[plan.Branch]plan.Base{"main": base}}
+	for n := range 300 {
+		p := plan.Pull{Number: n + 1, Base: "main", Head: plan.SHA(fmt.Sprint("h", n)), Complete: true, Files: []plan.File{{Path: "x"}}}
+		p.References = &plan.References{Asked: p.Asked(&base), Told: []plan.Note{{Code: "builds", Says: "broken"}, {Code: "moves", Says: "moved"}}}
+		s.Pulls = append(s.Pulls, p)
+	}
+	var told []string
+	for _, n := range gate.Decide(s).Notes {
+		if strings.HasPrefix(n.About, "#") {
+			told = append(told, n.Code+" "+n.About+" "+n.Says)
+		}
+	}
+	if len(told) != 41 || told[0] != "builds #1 broken" || told[40] != "more-warnings #21 warnings about this pull request and 279 more" {
+		t.Errorf("%d: %q", len(told), told[max(0, len(told)-2):])
+	}
+}

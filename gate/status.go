@@ -166,11 +166,19 @@ func (j *judge) notes() []plan.Note {
 	return slices.Concat(out, j.unreviewed(codeMergesUnreviewed, wordMergesUnreviewed, mergesUnreviewed), j.unreviewed(codeRulesUnreviewed, wordRulesUnreviewed, rulesUnreviewed))
 }
 
-// told is what people are to know of pull requests by what reads their files.
+// toldMost is of how many pull requests something is told: anybody can open one.
+const toldMost = 20
+
+// told is what people are to know of pull requests by what reads their files, the first ones.
 func told(cases []*pullCase) (out []plan.Note) {
-	for _, d := range cases {
+	warned := slices.DeleteFunc(slices.Clone(cases), func(d *pullCase) bool { return len(d.found.Told) == 0 })
+	for i, d := range warned {
+		about := fmt.Sprintf("#%d", d.pull.Number)
+		if i == toldMost {
+			return append(out, plan.Note{Code: codeMore, About: about, Says: fmt.Sprintf(sayMoreTold, len(warned)-i-1)})
+		}
 		for _, n := range d.found.Told {
-			out = append(out, plan.Note{Code: n.Code, About: fmt.Sprintf("#%d", d.pull.Number), Says: n.Says})
+			out = append(out, plan.Note{Code: n.Code, About: about, Says: n.Says})
 		}
 	}
 	return out

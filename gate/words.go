@@ -54,6 +54,7 @@ const (
 	sayLabelMissing   = "waiting for the label %s"
 	sayReviewsMissing = "waiting: %s requires an approving review"
 	sayRulesUnread    = "cannot read the branch rules of %s"
+	sayMoreTold       = "warnings about this pull request and %d more"
 )
 
 // What notes say of a base on which people are not made to look at what is merged.
@@ -73,6 +74,7 @@ const (
 const (
 	codeRulesUnread = "rules-unread"
 	codeNotEnforced = "not-enforced"
+	codeMore        = "more-warnings"
 	codeOutside     = "outside-sluice"
 	codeBypass      = "ruleset-bypassed"
 
