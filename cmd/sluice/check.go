@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"unicode"
 	"unicode/utf8"
 
@@ -102,16 +101,15 @@ func (e *env) showCheck(v report.Check, file string, asJSON bool) error {
 
 // printTree shows what the tree gets: a line for each release, with the number of files and one of them.
 func printTree(w io.Writer, t *report.Tree) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "%6s\trelease\tfor example\n", "files")
+	rows := table{{" files", "release", "for example"}}
 	for _, s := range t.Shares {
 		example := shown(s.Example)
 		if s.Reason != "" {
 			example += ": " + s.Reason
 		}
-		fmt.Fprintf(table, "%6d\t%s\t%s\n", s.Files, s, example)
+		rows.row(fmt.Sprintf("%6d", s.Files), s.String(), example)
 	}
-	return table.Flush()
+	return rows.print(w)
 }
 
 // printCoverage shows how the clusters were found, and where the graph ends.

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -214,13 +213,13 @@ func (u untilEnd) Write(p []byte) (int, error) {
 
 // showPaths prints a path a line with what it needs and the rule that says so.
 func showPaths(w io.Writer, paths []report.Path) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var rows table
 	for _, p := range paths {
 		needs := "ignored"
 		if len(p.Releases) > 0 {
 			needs = strings.Join(config.Strings(p.Releases), ", ")
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\n", shown(p.Path), shown(needs), shown(p.Rule))
+		rows.row(shown(p.Path), shown(needs), shown(p.Rule))
 	}
-	return table.Flush()
+	return rows.print(w)
 }

@@ -79,7 +79,7 @@ func (e *env) graph(ctx context.Context, call graphCall) error {
 	case err != nil:
 		return err
 	case call.dot:
-		return dotGraph(e.stdout, tree, v)
+		return dotGraph(e.meter, e.stdout, tree, v)
 	case call.json:
 		return printJSON(e.stdout, v)
 	}

@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/report"
 )
 
 // dotGraph prints the graph for Graphviz: clusters with their entry points, and the files that those read. Arrows go from what reads to what is
 // read; a broken arrow from a file to an entry point says that it changes that. With paths only what is about these is shown.
-func dotGraph(to io.Writer, l report.References, v report.Graph) error {
-	d := dotWriter{w: bufio.NewWriter(to), nodes: map[string]string{}, edges: map[string]bool{}}
+func dotGraph(run *meter.Meter, to io.Writer, l report.References, v report.Graph) error {
+	d := dotWriter{run: run, w: bufio.NewWriter(to), nodes: map[string]string{}, edges: map[string]bool{}}
 	d.line("digraph sluice {")
 	d.line("  rankdir=LR;\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\", fontsize=10];")
 	var only map[string]bool
@@ -42,16 +43,25 @@ func dotGraph(to io.Writer, l report.References, v report.Graph) error {
 
 // dotWriter writes Graphviz's text. Names stand in labels only: a node is called by a number.
 type dotWriter struct {
+	run   *meter.Meter
 	w     *bufio.Writer
-	err   error
+	err   error // of the run, or of who reads it: nothing more is drawn
 	nodes map[string]string
 	edges map[string]bool
 	full  bool
 }
 
 func (d *dotWriter) line(format string, args ...any) {
-	if d.err == nil && !d.full {
-		_, d.err = fmt.Fprintf(d.w, format+"\n", args...)
+	text := fmt.Sprintf(format+"\n", args...)
+	if d.take(meter.Bytes, len(text)); d.err == nil && !d.full {
+		_, d.err = d.w.WriteString(text)
+	}
+}
+
+// take charges the run, whose end is that of the drawing.
+func (d *dotWriter) take(k meter.Kind, n int) {
+	if d.err == nil {
+		d.err = d.run.Take(k, n, "--dot")
 	}
 }
 
@@ -67,6 +77,7 @@ func (d *dotWriter) node(key, label, style string) string {
 	}
 	name := fmt.Sprintf("n%d", len(d.nodes))
 	d.nodes[key] = name
+	d.take(meter.Nodes, 1)
 	d.line("  %s [label=%s%s];", name, quoted(label), style)
 	return name
 }
@@ -82,6 +93,7 @@ func (d *dotWriter) edge(from, to, style string) {
 	if d.edges[line] {
 		return
 	}
+	d.take(meter.Nodes, 1)
 	if d.edges[line] = true; len(d.edges) > report.MaxGraphRows {
 		d.full = true
 	}
@@ -118,7 +130,7 @@ func (d *dotWriter) reads(entries []graph.Entry, only map[string]bool) {
 				}
 				d.edge(from, d.file(edge.File), why)
 			}
-			if d.full {
+			if d.take(meter.Steps, 1); d.err != nil || d.full {
 				return
 			}
 		}

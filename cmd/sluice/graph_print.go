@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/sluicegate/sluice/flux/reach"
 	"github.com/sluicegate/sluice/report"
@@ -53,28 +52,22 @@ func printCluster(w io.Writer, c report.GraphCluster) error {
 		found += ", " + text(c.At)
 	}
 	fmt.Fprintf(w, "%s: %s (%s)\n", shown(c.Name), shown(c.Path), found)
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	needs := slices.ContainsFunc(c.Entries, func(e report.GraphEntry) bool { return e.Releases != nil })
 	differs := slices.ContainsFunc(c.Entries, func(e report.GraphEntry) bool { return e.Files > 0 && reach.Names(e.Releases) != e.Needs })
-	head := "  entry point\tpath\tsource\t"
-	if needs {
-		head += "release\t"
-	}
-	if needs && differs {
-		head += "by the graph\t"
-	}
-	fmt.Fprintln(table, head+"files")
-	for _, e := range c.Entries {
-		row := fmt.Sprintf("  %s\t%s\t%s\t", entryShown(e.Name), shown(e.Path), sourceShown(e))
-		if needs {
-			row += shown(e.Needs) + "\t"
-		}
+	optional := func(cells ...string) []string {
 		if needs && differs {
-			row += shown(reach.Names(e.Releases)) + "\t"
+			return cells
+		} else if needs {
+			return cells[:1]
 		}
-		fmt.Fprintln(table, row+countShown(e))
+		return nil
 	}
-	return table.Flush()
+	rows := table{slices.Concat([]string{"  entry point", "path", "source"}, optional("release", "by the graph"), []string{"files"})}
+	for _, e := range c.Entries {
+		release := optional(shown(e.Needs), shown(reach.Names(e.Releases)))
+		rows.row(slices.Concat([]string{"  " + entryShown(e.Name), shown(e.Path), sourceShown(e)}, release, []string{countShown(e)})...)
+	}
+	return rows.print(w)
 }
 
 // entryShown is an entry point by its name.

@@ -51,7 +51,7 @@ type untilDone struct {
 
 // Open implements fs.FS.
 func (u untilDone) Open(name string) (fs.File, error) {
-	if err := u.ctx.Err(); err != nil {
+	if err := context.Cause(u.ctx); err != nil {
 		return nil, err
 	}
 	return u.tree.Open(name)

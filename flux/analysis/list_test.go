@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -89,5 +90,15 @@ func TestEndlessDirectory(t *testing.T) {
 			t.Errorf("%d names: %v, want %s", *tree.next, err, c.want)
 		}
 		cancel()
+	}
+}
+
+// TestListSaysWhy: who ends at a bound says which, and not that a context is done.
+func TestListSaysWhy(t *testing.T) {
+	why := errors.New("more than a second")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(why)
+	if _, err := List(ctx, fstest.MapFS{"a": {}}); !errors.Is(err, why) {
+		t.Errorf("%v", err)
 	}
 }

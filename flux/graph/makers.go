@@ -54,6 +54,9 @@ func (c *thing) anyName() bool {
 	return manifest.Unfilled(c.Namespace+c.Name) != "" || c.data != nil && c.data.Renamed
 }
 
+// thingNodes is how many nodes an object takes that stands in no file, for each that may make it.
+const thingNodes = 3
+
 // makers finds what may make the ConfigMaps, Secrets and sources that something of a cluster refers to and that stand in no file that is read: a ResourceSet, one of
 // that name in another namespace, an object of which an operator makes it, a HelmRelease whose chart stands in the tree or whose values hold it, and any file that says it where a ResourceSet may lead to that, or a hub applies
 // things to clusters with a Flux of their own. Each stands for such an object, whose content is not known then. It reports whether there is any.
@@ -86,14 +89,20 @@ func (w *walk) makers(c *Cluster) bool {
 		makers = append(makers, w.plain()...)
 	}
 	found := false
+	missing := slices.SortedFunc(maps.Keys(c.missing), manifest.Ref.Compare)
 	for _, m := range makers {
 		size := 0 // of what is looked through
 		if m.data != nil {
 			size = m.data.Size
 		}
-		for _, r := range slices.SortedFunc(maps.Keys(c.missing), manifest.Ref.Compare) {
-			if w.Spent(1+size>>10, 0) || !c.missing[r] && !m.lets(r) || !m.may(r) {
+		for _, r := range missing {
+			switch {
+			case w.Spent(1+size>>10, 0):
+				return found
+			case !c.missing[r] && !m.lets(r) || !m.may(r):
 				continue
+			case w.Spent(0, thingNodes):
+				return found
 			}
 			s := &thing{Object: m.Object, digest: wordMayMake + m.digest, names: m.names, made: m.made, unread: true, by: m}
 			s.Kind, s.Namespace, s.Name = r.Kind, r.Namespace, r.Name

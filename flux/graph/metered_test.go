@@ -23,7 +23,7 @@ import (
 )
 
 // kinds is how many kinds of hostile trees there are.
-const kinds = 14
+const kinds = 15
 
 // hostile draws a tree of one kind: so many of something, each so long.
 func hostile(kind, many, long int) map[string]string {
@@ -125,6 +125,17 @@ func hostile(kind, many, long int) map[string]string {
 		unit(0, "resources: [../"+word+"]\n")
 		for i := range many {
 			out[fmt.Sprintf("k/%d.yaml", i)] = fmt.Sprintf(entry, fmt.Sprint("e", i), "u0")
+		}
+	case 14: // objects that stand in no file, each of which many may make
+		delete(out, "k/kustomization.yaml")
+		const set = "---\napiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {name: s%d, namespace: a}\nspec: {inputs: [{a: b}], resources: [{kind: ConfigMap, metadata: {name: c%d}}]}\n"
+		const release = "---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: r%d, namespace: a}\nspec: {chartRef: {kind: OCIRepository, name: a}, valuesFrom: [{kind: Secret, name: v%d}]}\n"
+		for i := range many {
+			text := ""
+			for n := range min(long, 10) {
+				text += fmt.Sprintf(set, 10*i+n, n) + fmt.Sprintf(release, 10*i+n, 10*i+n)
+			}
+			out[fmt.Sprintf("k/%d.yaml", i)], out[fmt.Sprintf("c/%d/values.yaml", i)] = text, ""
 		}
 	}
 	return out
@@ -233,6 +244,8 @@ func TestCosts(t *testing.T) {
 		"few long":       {12, 2, 100, ""},
 		"read long":      {13, 100, 10_000, strings.Repeat("x", 256) + "…: more than 300,000 nodes of YAML"},
 		"few read long":  {13, 2, 100, ""},
+		"sets":           {14, 200, 10, "k/99.yaml: more than 300,000 nodes of YAML"},
+		"few sets":       {14, 2, 10, ""},
 	} {
 		for command := range commands {
 			grown, counted, m := grows(t, files(hostile(c.kind, c.many, c.long)), command)

@@ -195,10 +195,12 @@ func (w *walk) mayRelease(c *Cluster, set *thing) {
 		sources = append(sources, &thing{Object: s.Object})
 	}
 	sources = slices.DeleteFunc(sources, func(s *thing) bool { return s.Kind != gitRepository || !set.mentions.means(w, s) })
+	if len(sources) == 0 || w.Spent(1+len(w.tree.Files)>>5, 0) {
+		return
+	}
 	var dirs, values []string
 	for file := range w.tree.Files {
 		switch {
-		case len(sources) == 0:
 		case path.Base(file) == "Chart.yaml" && set.mentions.leads(w, path.Dir(file)):
 			dirs = append(dirs, path.Dir(file))
 		case strings.HasSuffix(file, ".yaml") && set.mentions.leads(w, file):
@@ -218,11 +220,15 @@ func (w *walk) mayRelease(c *Cluster, set *thing) {
 
 // resourceSets finds the objects of a cluster that its ResourceSets may refer to.
 func (w *walk) resourceSets(c *Cluster) {
+	keys := slices.SortedFunc(maps.Keys(c.index), manifest.Ref.Compare)
 	for _, set := range c.sets {
 		w.mayRelease(c, set)
-		for _, key := range slices.SortedFunc(maps.Keys(c.index), manifest.Ref.Compare) {
+		for _, key := range keys {
 			for _, s := range c.index[key] {
 				if key.Namespace != "*" && s.by == nil && set.mentions.means(w, s) {
+					if w.Spent(0, 1) {
+						return
+					}
 					set.uses = append(set.uses, use{ref: manifest.Ref{Kind: s.Kind, Namespace: s.Namespace, Name: s.Name}, role: roleSource})
 				}
 			}
