@@ -855,7 +855,7 @@ func (m *maker) mend(h *home, k doc, docs []doc) {
 	switch choice := m.pick(choices...); {
 	case choice == "none": // nothing is wrong
 		h.entries = append(h.entries, name)
-	case choice == "whole": // the path says nothing: every repository has this one
+	case choice == "whole" && whole(docs): // the path says nothing: every repository has this one
 		m.whole = append(m.whole, strings.TrimPrefix(dir, "./")+"/cm.yaml")
 		m.yaml("kustomization.yaml", doc{"resources": m.whole})
 		spec["path"] = m.of("./", ".")
@@ -941,6 +941,13 @@ func (m *maker) mend(h *home, k doc, docs []doc) {
 		m.put(h.root+"/"+file, yamlText([]any{doc{"op": "replace", "path": "/spec/sourceRef", "value": ref}}))
 		add(doc{"path": file, "target": target})
 	}
+}
+
+// whole reports whether a source hands on all of what it reads: then a list in its own directory counts.
+func whole(docs []doc) bool {
+	return !slices.ContainsFunc(docs, func(d doc) bool {
+		return d["kind"] == "ArtifactGenerator" || object(d).at("spec", "ignore") != nil || object(d).at("spec", "sparseCheckout") != nil
+	})
 }
 
 // renamed has entrypoints call an entry point otherwise.
