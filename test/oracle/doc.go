@@ -6,8 +6,9 @@
 // records what was asked of it. So it is known without a word of package graph which files a windowed entry point reads, and, by changing the files of
 // the default branch one by one and following the world again, whose change reaches one at once.
 //
-// What is held: every such file is windowed in the eyes of `sluice classify`, or the tree is an error of `sluice check`. Worlds are drawn from a
-// grammar of what kustomize and Flux can do; a world that fails is made smaller until each of its lines is needed.
+// What is held: every such file is windowed in the eyes of `sluice classify`, or the tree is an error of `sluice check`; and so is a tree whose file
+// windows what no cluster has, or what reads nothing. Worlds are drawn from a grammar of what kustomize and Flux can do, with what sluice does not read
+// or cannot know among it; a world that fails is made smaller until each of its lines is needed.
 //
 // Invariants of the oracle: it shares no code with package graph, it never decides by names, and a build is what Flux's own Build gives, which one in
 // fifty is compared with. How it fails: a world in which something does not build is no finding, but counted, and too many of them are.

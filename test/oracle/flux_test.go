@@ -210,7 +210,7 @@ func (c *cluster) sourceOf(k object) *artifact {
 }
 
 func (c *cluster) artifactOf(source object, depth int) *artifact {
-	if source == nil || depth > 4 {
+	if source == nil || depth > 12 {
 		return nil
 	}
 	if a, ok := c.artifacts[source.id()]; ok {

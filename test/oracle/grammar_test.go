@@ -55,7 +55,7 @@ func (d *draw) has(name string, n int) bool {
 	return has
 }
 
-// features is the names of all features, but for those that are always errors of check: by-hand, hidden-name, late-value, mirror, name-by-hand and conflict.
+// features is the names of all features, but for those that check refuses.
 var features = []string{
 	"origin", "no-origin", "fork", "cluster-url", "account", "set", "set-template",
 	"alias", "artifact", "base", "branch", "by-path", "chart-dependency", "chart-here", "chart-ref", "chart-repository", "component",
@@ -65,8 +65,8 @@ var features = []string{
 	"root-json", "root-labels", "root-patch", "root-windowed", "same-root", "secret", "shared-component", "source-patch", "spec-components",
 	"chart-root", "exclude", "left-out", "onto-directory", "pattern", "root-left-out", "source-ignore", "sparse", "submodule", "unlisted",
 	"vars", "vars-chart", "vars-file", "vars-generator", "vars-plugin", "vars-replacement", "vars-set",
-	"hidden", "root-legacy", "vars-labels", "early-value", "tenant",
-	"spelling", "stranger", "substitute-from", "transformer", "typed-list", "values-files", "values-from", "variable", "variable-default",
+	"hidden", "root-legacy", "vars-labels", "early-value", "tenant", "many-ignored",
+	"spelling", "stranger", "substitute-from", "transformer", "typed-list", "values-files", "values-from", "variable", "variable-default", "whole", "by-pattern",
 }
 
 // without is the features that no world has. To leave out what is known to fail shows what else does.
@@ -82,7 +82,9 @@ type maker struct {
 	mustName    bool     // otherwise nobody can know of one
 	ids         int
 	charts      []doc // what HelmReleases refer to, for the root
+	whole       []any // what the kustomization.yaml of the repository's own directory lists
 	mirror      bool  // this repository lies at mirrorURL, too
+	many        bool  // it has more clusters than sluice follows
 }
 
 // doc is a document.
@@ -106,7 +108,7 @@ func draws(d *draw) *world {
 	if m.one(6) {
 		m.decoy()
 	}
-	switch m.pick("origin", "origin", "origin", "no-origin", "fork") {
+	switch m.pick(append(slices.Repeat([]string{"origin"}, 10), "no-origin", "fork")...) {
 	case "origin":
 		m.origin = m.of(ours...)
 	case "fork":
@@ -118,6 +120,10 @@ func draws(d *draw) *world {
 	n := 1
 	if m.one(3) {
 		n = 2
+	}
+	if m.many = m.has("bound-clusters", 120); m.many {
+		n = 2
+		m.examples()
 	}
 	for i := range n {
 		m.cluster(i)
@@ -143,6 +149,12 @@ func (m *maker) yaml(file string, docs ...doc) {
 
 // rules writes the file.
 func (m *maker) rules() {
+	if m.has("untracked", 60) {
+		m.branches = append(m.branches, "rw/nobody")
+	}
+	if m.has("unmatched", 60) {
+		m.entrypoints = append(m.entrypoints, "{where: flux-system/nobody, release: nightly}")
+	}
 	var b strings.Builder
 	b.WriteString("version: 1\ntimezone: UTC\nwindows:\n  nightly: {open: \"0 22 * * *\", duration: 4h}\n  weekend: {open: \"0 8 * * 6\", duration: 8h}\n")
 	if len(m.branches) > 0 {
@@ -158,7 +170,7 @@ func (m *maker) rules() {
 	for _, e := range m.entrypoints {
 		b.WriteString("    - " + e + "\n")
 	}
-	if m.mustName || m.one(5) {
+	if m.mustName || !m.many && m.one(5) {
 		b.WriteString("clusters:\n  - " + strings.Join(m.named, "\n  - ") + "\n")
 	}
 	m.put(config.File, b.String())
@@ -213,6 +225,8 @@ type home struct {
 	ignore          string   // of its source
 	leftOut         bool     // its list is left out
 	entries         []string // whose paths are their own
+	bound           bool     // the first of its entry points stands behind a bound
+	pattern         bool     // one entry of entrypoints is for all of its entry points
 }
 
 // The ways in which Flux is pointed at a root.
@@ -229,7 +243,10 @@ func (m *maker) cluster(i int) {
 	name := fmt.Sprint("c", i+1)
 	h := &home{name: name, url: ours[0], vars: doc{}, style: m.pick(gotkInside, gotkOutside, operatorInside, operatorOutside, nowhere)}
 	h.root = m.of("clusters/"+name, "clusters/"+name+"/flux", name, "infra/clusters/"+name, "fleet/clusters/eu/"+name)
-	if i > 0 && m.has("hidden", 6) {
+	switch {
+	case m.many: // the first is before all others by its name, and the second behind them
+		h.root, h.style, h.pattern = []string{"a/c1", "c/c2"}[i], gotkInside, true
+	case i > 0 && m.has("hidden", 6):
 		h.root = ".fleet/" + name
 	}
 	if m.has("spelling", 4) {
@@ -241,13 +258,18 @@ func (m *maker) cluster(i int) {
 	if m.has("stranger", 5) {
 		m.stranger(h)
 	}
-	for range 1 + m.n(3) {
+	n := 1 + m.n(3)
+	if h.bound = m.one(16); h.bound { // and another one that fits the same pattern, so that nobody misses the first
+		h.pattern, n = true, max(n, 2)
+	}
+	h.pattern = h.pattern || m.has("by-pattern", 6)
+	for range n {
 		m.entry(h)
 	}
 	if m.one(3) {
 		m.live(h)
 	}
-	if m.has("tenant", 10) {
+	if m.has("tenant", 40) {
 		m.tenant(h)
 	}
 	if h.list != nil && m.has("root-labels", 4) {
@@ -271,6 +293,10 @@ func (m *maker) cluster(i int) {
 func (m *maker) url() string {
 	if m.mirror && m.one(2) {
 		return mirrorURL
+	}
+	if m.has("bound-url", 300) {
+		m.urls = append(slices.Clip(m.urls), longURL)
+		return longURL
 	}
 	if m.has("spelling", 4) {
 		return m.of(ours...)
@@ -404,9 +430,6 @@ func (m *maker) place(h *home) {
 		case form == "merge-key" && len(docs) == 1 && isFlux(docs[0]):
 			m.put(h.root+"/"+file+".yaml", merged(docs[0]))
 		default:
-			if meta := docs[0]["metadata"].(doc); m.one(60) && meta["annotations"] == nil { // more than is read of a document
-				meta["annotations"] = doc{"long": strings.Repeat("x", 300<<10)}
-			}
 			m.yaml(h.root+"/"+file+".yaml", docs...)
 		}
 		h.files = append(h.files, file+".yaml")
@@ -453,7 +476,7 @@ func (m *maker) entry(h *home) {
 	k := kustomization(name, "./"+dir, "")
 	spec := k["spec"].(doc)
 	spec["sourceRef"] = ref
-	if m.has("hub", 8) {
+	if m.has("hub", 16) {
 		spec["kubeConfig"] = doc{"secretRef": doc{"name": "remote-" + name}}
 	}
 	if m.has("spec-components", 8) {
@@ -475,11 +498,18 @@ func (m *maker) entry(h *home) {
 	}
 	m.leave(docs, dir, name)
 	m.conflict(h, docs, name)
-	if len(docs) == 1 && docs[0]["kind"] == "GitRepository" && m.has("by-hand", 12) {
+	if len(docs) == 1 && docs[0]["kind"] == "GitRepository" && m.has("by-hand", 50) {
 		h.byHand += yamlText(docs[0]) + "---\n"
 		docs = nil
 	}
-	m.mend(h, k, docs)
+	if m.has("no-directory", 120) && ref["kind"] == "GitRepository" { // what is put together may have directories that are not here
+		spec["path"] = "./apps/none"
+	}
+	if h.bound && h.noun == 1 {
+		m.bound(h, k)
+	} else {
+		m.mend(h, k, docs)
+	}
 	h.defs = append(h.defs, k)
 	h.defs = append(h.defs, docs...)
 }
@@ -489,8 +519,11 @@ func (m *maker) leave(docs []doc, dir, name string) {
 	if len(docs) == 0 {
 		return
 	}
-	if m.has("left-out", 12) {
+	switch {
+	case m.has("left-out", 12):
 		m.put(dir+"/.sourceignore", m.of("/kustomization.yaml\n", "kustomization.*\n"))
+	case m.has("many-ignored", 60): // more than sluice compares with each file
+		m.put(dir+"/.sourceignore", strings.Repeat("/none\n", 1000)+"/kustomization.yaml\n")
 	}
 	if docs[0]["kind"] != "GitRepository" {
 		return
@@ -601,7 +634,11 @@ func (m *maker) source(h *home, name string) (ref doc, docs []doc) {
 	}
 	byEntry := func() {
 		where := "flux-system/" + name
-		if m.has("by-path", 5) {
+		if h.pattern {
+			if where = "flux-system/*-rw"; strings.Contains(strings.Join(m.entrypoints, ""), where) {
+				return
+			}
+		} else if m.has("by-path", 5) {
 			where = "apps/" + name
 		}
 		m.entrypoints = append(m.entrypoints, fmt.Sprintf("{where: %s, release: %s}", where, m.of("nightly", "weekend")))
@@ -650,7 +687,11 @@ func (m *maker) include(own, name string) []doc {
 	m.yaml("apps/"+name+"/cm.yaml", configMap("own-"+name, doc{"a": "b"}))
 	source := git(own, m.url(), doc{"branch": mainBranch})
 	source["spec"].(doc)["include"] = []any{doc{"repository": doc{"name": own + "-shared"}, "fromPath": "shared/" + name, "toPath": "apps/" + name + "/included"}}
-	return []doc{included, source}
+	docs := []doc{included, source}
+	if m.has("bound-uses", 12) {
+		docs = append(m.chain(included, name), docs...)
+	}
+	return docs
 }
 
 // artifact makes an ExternalArtifact of this repository.
@@ -804,7 +845,7 @@ func (m *maker) mend(h *home, k doc, docs []doc) {
 		return doc{"apiVersion": groupKustomize + "/v1", "kind": "Kustomization", "metadata": doc{"name": name, "namespace": "flux-system"}, "spec": doc{"path": path}}
 	}
 	add := func(p doc) { h.list["patches"] = append(anyOf(h.list["patches"]), p) }
-	choices := []string{"none", "substitute-from", "parent"}
+	choices := []string{"none", "substitute-from", "parent", "whole"}
 	if h.style != nowhere {
 		choices = append(choices, "variable", "variable-default", "root-patch", "root-json", "root-legacy")
 	}
@@ -814,6 +855,14 @@ func (m *maker) mend(h *home, k doc, docs []doc) {
 	switch choice := m.pick(choices...); {
 	case choice == "none": // nothing is wrong
 		h.entries = append(h.entries, name)
+	case choice == "whole" && whole(docs): // the path says nothing: every repository has this one
+		m.whole = append(m.whole, strings.TrimPrefix(dir, "./")+"/cm.yaml")
+		m.yaml("kustomization.yaml", doc{"resources": m.whole})
+		spec["path"] = m.of("./", ".")
+		for i, c := range anyOf(spec["components"]) {
+			spec["components"].([]any)[i] = strings.TrimPrefix(c.(string), up(path.Clean(dir)))
+		}
+		m.renamed("{where: "+strings.TrimPrefix(dir, "./")+",", "{where: flux-system/"+name+",")
 	case choice == "variable-default":
 		spec["path"] = "./apps/${UNSET:=" + strings.TrimPrefix(dir, "./apps/") + "}"
 		h.vars["SET"] = "x"
@@ -849,7 +898,7 @@ func (m *maker) mend(h *home, k doc, docs []doc) {
 		spec["path"] = m.wrong()
 		h.patches = append(h.patches, doc{"target": target, "patch": yamlText([]any{doc{"op": "replace", "path": "/spec/path", "value": dir}})})
 	case choice == "substitute-from":
-		m.valued(h, k)
+		m.valued(h, k, docs)
 	case choice == "patch":
 		spec["path"] = m.wrong()
 		add(doc{"patch": yamlText(patch(dir))})
@@ -894,6 +943,20 @@ func (m *maker) mend(h *home, k doc, docs []doc) {
 	}
 }
 
+// whole reports whether a source hands on all of what it reads: then a list in its own directory counts.
+func whole(docs []doc) bool {
+	return !slices.ContainsFunc(docs, func(d doc) bool {
+		return d["kind"] == "ArtifactGenerator" || object(d).at("spec", "ignore") != nil || object(d).at("spec", "sparseCheckout") != nil
+	})
+}
+
+// renamed has entrypoints call an entry point otherwise.
+func (m *maker) renamed(from, to string) {
+	for i, e := range m.entrypoints {
+		m.entrypoints[i] = strings.Replace(e, from, to, 1)
+	}
+}
+
 // wrong is a path that something puts right. Where it is a directory, nothing else says that it is wrong.
 func (m *maker) wrong() string {
 	if m.one(2) {
@@ -920,7 +983,7 @@ func (m *maker) parent(h *home, k doc) {
 }
 
 // valued makes the path of an entry point a variable of an object that another one applies.
-func (m *maker) valued(h *home, k doc) {
+func (m *maker) valued(h *home, k doc, docs []doc) {
 	n := fmt.Sprint(m.id())
 	dir := textOf(k["spec"].(doc)["path"])
 	parent := kustomization("parent"+n+"-"+h.name, "./parents/p"+n, "flux-system")
@@ -951,6 +1014,12 @@ func (m *maker) valued(h *home, k doc) {
 	case m.has("late-value", 20):
 		m.content("apps/by-hand"+n, "by-hand"+n)
 		from = append(from, hand)
+	case len(docs) == 1 && object(docs[0]).at("spec", "ref", "branch") != nil && m.has("ref-by-hand", 10):
+		by["stringData"].(doc)["BRANCH"] = object(docs[0]).at("spec", "ref", "branch")
+		docs[0]["spec"].(doc)["ref"] = doc{"branch": "${BRANCH}"}
+		m.yaml("parents/p"+n+"/source.yaml", maps.Clone(docs[0]))
+		maps.Copy(docs[0], configMap("nothing-source"+n, doc{"a": "b"}))
+		from = append([]any{hand}, from...)
 	case m.has("name-by-hand", 20):
 		meta := maps.Clone(child["metadata"].(doc))
 		meta["name"] = "${NAME}"
@@ -991,6 +1060,7 @@ func (m *maker) nested(h *home, k doc, add func(doc)) {
 		target = doc{"kind": "Kustomization", "annotationSelector": "team=t" + n}
 	case 3:
 		list["namePrefix"] = "x-"
+		m.renamed("flux-system/"+object(k).name()+",", "flux-system/x-"+object(k).name()+",")
 		target = doc{"kind": "Kustomization", "name": "x-.*"}
 	}
 	m.yaml("defs/d"+n+"/kustomization.yaml", list)

@@ -111,8 +111,7 @@ func (j *judge) windowed(f fact, e *entry) (releases, windows []layout.Release) 
 		}
 	}
 	for i := 0; len(releases) == 0 && i < len(p.EntryPoints); i++ {
-		dir := strings.Trim(strings.TrimPrefix(textOf(e.at("spec", "path")), "./"), "/")
-		if p.EntryPoints[i].Fits(f.Name, e.namespace()+"/"+e.name(), dir) {
+		if p.EntryPoints[i].Fits(f.Name, e.namespace()+"/"+e.name(), e.dir()) {
 			releases = p.EntryPoints[i].Releases
 			break
 		}
@@ -245,7 +244,7 @@ func (j *judge) misses(limit int) []miss {
 		return nil
 	}
 	subjects := j.subjects()
-	out := j.unread(subjects)
+	out := append(j.unread(subjects), j.idle(subjects)...)
 	for _, ch := range j.changes(subjects) {
 		if len(out) >= limit {
 			break
@@ -277,6 +276,62 @@ func (j *judge) unread(subjects []subject) []miss {
 		}
 	}
 	return out
+}
+
+// idle is what the file windows and nothing in the clusters is, or reads anything here: people trust in a hold that there is not.
+func (j *judge) idle(subjects []subject) []miss {
+	var out []miss
+	add := func(what, why string, needs ...layout.Release) {
+		out = append(out, miss{file: config.File, entry: what, why: why, needs: needs})
+	}
+	branches, points := j.check.policy.Branches, j.check.policy.EntryPoints
+	if slices.Contains(j.features, "root-left-out") { // what the list names counts, too, though Flux does not read it
+		branches, points = nil, nil
+	}
+	for _, b := range branches {
+		said := slices.ContainsFunc(j.check.warnings, func(f config.Finding) bool {
+			return f.Code == "branch-unfollowed" && strings.Contains(f.Message, b.Name)
+		})
+		if !said && !slices.ContainsFunc(j.base, func(c *cluster) bool { return c.tracks(b.Name) }) {
+			add(b.Name, "is tracked by no source", layout.BranchRelease(layout.Literal(b.Name)))
+		}
+	}
+	for i, p := range points {
+		fits := false
+		for at, c := range j.base {
+			for name, e := range c.entries {
+				fits = fits || p.Fits(j.facts[at].Name, name, e.dir())
+			}
+		}
+		if !fits {
+			add(fmt.Sprintf("entrypoints[%d]", i), "is no Flux Kustomization", p.Releases...)
+		}
+	}
+	for _, s := range subjects {
+		c := j.base[s.cluster]
+		e := c.entries[s.name]
+		stands := func(file string) bool { return strings.HasPrefix(file, e.dir()+"/") }       // then it is held, though its source hands nothing of it on
+		ours := e.artifact != nil && len(e.artifact.tracks) > 0 && c.is(e.artifact.sources[0]) // what else hands a part of it on may have other directories
+		if ours && len(c.reads(e)) == 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(j.files)), stands) {
+			add(j.facts[s.cluster].Name+" "+s.name, "reads nothing", s.releases...)
+		}
+	}
+	return out
+}
+
+// tracks reports whether a source of a cluster follows a branch of this repository.
+func (c *cluster) tracks(branch string) bool {
+	for _, o := range c.objects {
+		if c.is(o) && tracked(o) == branch {
+			return true
+		}
+	}
+	return false
+}
+
+// dir is the path of a Flux Kustomization, as the file has it.
+func (e *entry) dir() string {
+	return strings.Trim(strings.TrimPrefix(textOf(e.at("spec", "path")), "./"), "/")
 }
 
 // holds reports whether one of some releases never opens, or is of a window that nobody knows here.

@@ -78,10 +78,12 @@ func (s *shrinking) missed(w *world) bool {
 		return false
 	}
 	subjects := j.subjects()
+	same := func(o miss) bool { return o.file == s.file && o.why == s.why && o.entry == s.entry }
+	idle := slices.ContainsFunc(j.idle(subjects), same)
 	subjects = slices.DeleteFunc(subjects, func(o subject) bool { return j.facts[o.cluster].Name+" "+o.name != s.entry })
-	missed := s.ch != nil && len(j.atOnce(subjects, *s.ch)) > 0
+	missed := idle || s.ch != nil && len(j.atOnce(subjects, *s.ch)) > 0
 	if s.ch == nil {
-		missed = slices.ContainsFunc(j.unread(subjects), func(o miss) bool { return o.file == s.file })
+		missed = idle || slices.ContainsFunc(j.unread(subjects), same)
 	}
 	return missed && len(j.check.whole()) == 0
 }
@@ -114,7 +116,7 @@ var digits = regexp.MustCompile(`[0-9]+`)
 
 // cause is what is alike in misses that probably have one reason.
 func (m miss) cause() string {
-	out := "reads"
+	out := m.why
 	if m.ch != nil {
 		out = string(m.ch.kind)
 	}

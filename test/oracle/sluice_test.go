@@ -28,6 +28,7 @@ type checked struct {
 	tree     *graph.Tree
 	panics   string           // what it panicked with
 	errors   []config.Finding // of `sluice check`, as far as nothing is built
+	warnings []config.Finding
 }
 
 // check does what `sluice check` does in a clone of an origin.
@@ -43,13 +44,14 @@ func check(files map[string]string, origin string) (out checked) {
 	if policy != nil {
 		tree, err := graph.Read(treeOf(files))
 		if err != nil {
-			return checked{errors: []config.Finding{{Code: "graph-not-read", Message: err.Error()}}}
+			return checked{policy: policy, errors: []config.Finding{{Code: "graph-not-read", Message: err.Error()}}}
 		}
 		tree.URL, tree.Builder = origin, wholeBuilder(files)
 		out.tree, out.clusters = tree, tree.Clusters(policy.Clusters)
 		findings = append(findings, out.findings(nil)...)
 	}
 	out.errors = errorsOf(findings)
+	out.warnings = slices.DeleteFunc(findings, func(f config.Finding) bool { return f.Severity == config.Error })
 	return out
 }
 
