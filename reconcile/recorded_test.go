@@ -123,7 +123,9 @@ func TestOneRepairCountsOnce(t *testing.T) {
 			}
 		})
 		began := time.Now()
-		w.change(one, func(h *hub) { h.pulls[1].status = &plan.Status{Context: plan.ContextFor("main"), State: plan.Success, By: mallory} })
+		w.change(one, func(h *hub) {
+			h.pulls[1].status = &plan.Status{Context: plan.ContextFor("main"), State: plan.Success, By: mallory}
+		})
 		w.note(one)
 		time.Sleep(time.Second)
 		w.note(one)
