@@ -220,6 +220,18 @@ func TestMirrorFull(t *testing.T) {
 			t.Error("the mirror is another one")
 		}
 	}
+	// What a process left that ended before it named the commit of a pack makes room, too.
+	for _, ext := range []string{"pack", "idx"} {
+		if err := os.WriteFile(filepath.Join(dir, "objects/pack/pack-left."+ext), make([]byte, 60_000), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := mirrorTo(t, s, dir, 150_000, first, w.commit(map[string]string{"f": "small"})); err != nil {
+		t.Error(err)
+	}
+	if err := mirrorTo(t, s, dir, 150_000, first, second); !errors.Is(err, ErrTooLarge) || !maps.Equal(contents(t, dir), kept) {
+		t.Errorf("%v, and the mirror is another one", err)
+	}
 	third := w.commit(map[string]string{"f": text(3)})
 	if err := mirrorTo(t, s, dir, ample, third); err != nil {
 		t.Fatal(err)
