@@ -104,7 +104,9 @@ func (r *Remote) grow(ctx context.Context, m *mirror, wants []plumbing.Hash) err
 }
 
 // least reports whether nothing is there but the first of some commits.
-func (m *mirror) least(wants []plumbing.Hash) bool { return m.packs == 1 && slices.Equal(m.commits, wants[:1]) }
+func (m *mirror) least(wants []plumbing.Hash) bool {
+	return m.packs == 1 && slices.Equal(m.commits, wants[:1])
+}
 
 // extend makes one request, and adds what comes to the mirror.
 func (r *Remote) extend(ctx context.Context, m *mirror, wants, haves []plumbing.Hash) (err error) {
