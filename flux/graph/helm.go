@@ -186,7 +186,7 @@ func (c *thing) generated(t *Tree, g *manifest.Generator, out map[string]string)
 		if t.Step(l.File, 1) {
 			return
 		}
-		data, err := t.ReadWhole(l.File, manifest.MaxAlias)
+		data, err := t.ReadWhole(l.File, manifest.MaxWord)
 		if err != nil || manifest.Encrypted(string(data)) {
 			c.hidden[l.Key] = true
 			continue
@@ -272,7 +272,7 @@ func variablesOf(t *Tree, own map[string]string, from []*thing) manifest.Variabl
 		delete(v.Secret, key)
 		delete(v.Unknown, key)
 		value = strings.ReplaceAll(value, "\n", "")
-		long := len(value) > manifest.MaxAlias
+		long := len(value) > manifest.MaxWord
 		if unknown || long {
 			v.Unknown[key] = true
 		}

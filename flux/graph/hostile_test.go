@@ -36,7 +36,7 @@ func TestNamedRoots(t *testing.T) {
 
 // TestAliases: an alias is read as what it stands for.
 func TestAliases(t *testing.T) {
-	long := strings.Repeat("x", manifest.MaxAlias+1)
+	long := strings.Repeat("x", manifest.MaxWord+1)
 	g := read(t, files(map[string]string{"ks.yaml": `apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata:
@@ -315,7 +315,7 @@ func TestBombs(t *testing.T) {
 // TestLongVariables: a variable's value is filled in where it is short, and as long as what comes out of it is.
 func TestLongVariables(t *testing.T) {
 	for value, want := range map[string]string{
-		"x": strings.Repeat("x", 100), strings.Repeat("y", manifest.MaxAlias): strings.Repeat("${A}", 100), strings.Repeat("z", 100_000): strings.Repeat("${A}", 100),
+		"x": strings.Repeat("x", 100), strings.Repeat("y", manifest.MaxWord): strings.Repeat("${A}", 100), strings.Repeat("z", 100_000): strings.Repeat("${A}", 100),
 	} {
 		g := read(t, files(map[string]string{
 			"clusters/a/ks.yaml": fmt.Sprintf(entry, "a", "b")[:len(fmt.Sprintf(entry, "a", "b"))-len("spec: {path: \"b\"}\n")] +
@@ -330,7 +330,7 @@ func TestLongVariables(t *testing.T) {
 
 // TestNestedVariables: what is filled in for a variable in another one's replacement stays short on the way, too.
 func TestNestedVariables(t *testing.T) {
-	v, text := manifest.Variables{Values: map[string]string{"A": strings.Repeat("a", manifest.MaxAlias)}}, "b"
+	v, text := manifest.Variables{Values: map[string]string{"A": strings.Repeat("a", manifest.MaxWord)}}, "b"
 	for range 3 {
 		text = "${A//a/" + text + "}"
 	}

@@ -40,7 +40,7 @@ func (m mentioned) path(word, key string) {
 	if key != "chart" && (!strings.Contains(word, "/") || strings.Contains(word, "://")) {
 		return
 	}
-	if word = strings.TrimPrefix(word, "./"); len(word) <= manifest.MaxAlias && !m.paths[word] && !m.hold(word) {
+	if word = strings.TrimPrefix(word, "./"); len(word) <= manifest.MaxWord && !m.paths[word] && !m.hold(word) {
 		m.paths[word] = true
 	}
 }
@@ -99,7 +99,7 @@ func (m mentioned) text(text, key, section string) {
 		}
 	}
 	switch open := strings.Contains(name, "*"); {
-	case len(name) > manifest.MaxAlias || !plainName.MatchString(name):
+	case len(name) > manifest.MaxWord || !plainName.MatchString(name):
 	case strings.HasSuffix(key, "amespace"):
 		if !m.namespaces[name] && !m.hold(name) {
 			m.namespaces[name] = true

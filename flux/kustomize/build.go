@@ -448,7 +448,7 @@ func (t *Tree) generator(in *manifest.Doc, kind, dir string) *manifest.Doc {
 	for _, l := range g.Loads {
 		g.Files = append(g.Files, l.File)
 	}
-	out := &manifest.Doc{Place: in.Place, Node: manifest.Mapping(in.Place.Line, "apiVersion", "v1", "kind", kind), Nodes: manifest.Charged(16), Size: manifest.MaxAlias, Made: g}
+	out := &manifest.Doc{Place: in.Place, Node: manifest.Mapping(in.Place.Line, "apiVersion", "v1", "kind", kind), Nodes: manifest.Charged(16), Size: manifest.MaxWord, Made: g}
 	if out.Put("name", name); namespace != "" {
 		out.Put("namespace", namespace)
 	}

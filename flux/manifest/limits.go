@@ -12,9 +12,9 @@ const (
 	MaxConfig = 4 << 10
 	// MaxKeys is how many keys a section may have, where objects are patched: each of a patch is looked for among those of the object.
 	MaxKeys = 1000
-	// MaxAlias is the length of a text that a variable may stand for, and of a patch's target: longer ones would let a small file be a large one. No name
+	// MaxWord is the length of a text that a variable may stand for, and of a patch's target: longer ones would let a small file be a large one. No name
 	// of an object is longer.
-	MaxAlias = 256
+	MaxWord = 256
 	// MaxNested is how deep variables may stand in what others are by default.
 	MaxNested = 8
 	// MaxList is how many entries of one list are read: resources, patches, dependencies.

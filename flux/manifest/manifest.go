@@ -158,9 +158,9 @@ func field(text []byte, key string, is func(word string) bool) bool {
 			if len(rest) == 0 || rest[0] != '!' && rest[0] != '&' {
 				break
 			}
-			end := bytes.IndexAny(rest[:min(len(rest), MaxAlias)], space)
+			end := bytes.IndexAny(rest[:min(len(rest), MaxWord)], space)
 			if end < 0 {
-				return len(rest) > MaxAlias // it may say anything
+				return len(rest) > MaxWord // it may say anything
 			}
 			rest = bytes.TrimLeft(rest[end:], space)
 		}
@@ -168,7 +168,7 @@ func field(text []byte, key string, is func(word string) bool) bool {
 			return true
 		}
 		rest = bytes.TrimLeft(rest, `"'`)
-		rest = rest[:min(len(rest), MaxAlias)]
+		rest = rest[:min(len(rest), MaxWord)]
 		if end := bytes.IndexFunc(rest, func(r rune) bool { return r > 'z' || r < 'A' || r > 'Z' && r < 'a' }); end >= 0 {
 			if rest[end] == '\\' || rest[end] == '$' {
 				return true // an escape, or a variable

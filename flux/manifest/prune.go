@@ -52,7 +52,7 @@ func Makes(kind string) bool {
 
 // shortTexts puts hashes in place of texts that are longer than any name.
 func shortTexts(n *Node) {
-	if len(n.Value) > MaxAlias {
+	if len(n.Value) > MaxWord {
 		n.Value = hashOf([]byte(n.Value))
 	}
 	for _, child := range n.Content {
@@ -227,7 +227,7 @@ func shortValues(n *Node) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		named := variableName.FindString(key.Value) == key.Value
-		if !named || value.Kind != ScalarNode || len(value.Value) > 2*MaxAlias {
+		if !named || value.Kind != ScalarNode || len(value.Value) > 2*MaxWord {
 			uses := variablesIn(key.Value + value.Value)
 			if !named && uses == "" {
 				continue // no variable is called so
@@ -242,13 +242,13 @@ func shortValues(n *Node) {
 // variablesIn is the variables of a text, each once: what it says changes with them. Of very many the first.
 func variablesIn(text string) string {
 	var out strings.Builder
-	for rest := text; out.Len() < 2*MaxAlias; {
+	for rest := text; out.Len() < 2*MaxWord; {
 		i := strings.Index(rest, "${")
 		if i < 0 {
 			break
 		}
 		rest = rest[i+2:]
-		if v := "${" + variableName.FindString(rest) + "}"; len(v) > 3 && len(v) <= MaxAlias && !strings.Contains(out.String(), v) {
+		if v := "${" + variableName.FindString(rest) + "}"; len(v) > 3 && len(v) <= MaxWord && !strings.Contains(out.String(), v) {
 			out.WriteString(v)
 		}
 	}

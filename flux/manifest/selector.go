@@ -33,8 +33,8 @@ func (t Target) Selector() *Selector {
 		}
 	}
 	expression := func(pattern string) *regexp.Regexp {
-		s.vague = s.vague || len(pattern) > MaxAlias
-		if pattern == "" || len(pattern) > MaxAlias {
+		s.vague = s.vague || len(pattern) > MaxWord
+		if pattern == "" || len(pattern) > MaxWord {
 			return nil
 		}
 		re, err := regexp.Compile("^(?:" + pattern + ")$")
@@ -104,7 +104,7 @@ func effective(namespace string) string {
 // by each of them.
 func (s *Selector) matches(d *Doc) bool {
 	is := func(re *regexp.Regexp, name string) bool {
-		return re == nil || len(name) <= MaxAlias && re.MatchString(name)
+		return re == nil || len(name) <= MaxWord && re.MatchString(name)
 	}
 	_, version, found := strings.Cut(d.Text("apiVersion"), "/")
 	if !found {

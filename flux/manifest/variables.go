@@ -65,7 +65,7 @@ func (d *Doc) Expanded() (bytes int) {
 }
 
 // maxExpanded is how long a text with its variables may be, and what one of them stands for, in bytes.
-const maxExpanded = 4 * MaxAlias
+const maxExpanded = 4 * MaxWord
 
 // fill fills in what stands in a text. ${X}, which nothing sets, stays too, where Flux would put nothing: a path without it leads elsewhere.
 func (v *Variables) fill(s string, depth int) string {

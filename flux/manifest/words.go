@@ -44,8 +44,8 @@ func wordManyProblems() string {
 
 // Printable is a text without what a terminal obeys.
 func Printable(s string) string {
-	if len(s) > 2*MaxAlias {
-		s = s[:2*MaxAlias] + "…"
+	if len(s) > 2*MaxWord {
+		s = s[:2*MaxWord] + "…"
 	}
 	quoted := strconv.Quote(s)
 	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
