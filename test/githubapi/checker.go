@@ -2,6 +2,7 @@ package githubapi
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -64,6 +65,9 @@ func (c *Checker) Handler(next http.Handler) http.Handler {
 			return
 		}
 		body, err := readAll(r.Body)
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return // who asked died amid the request: it is none
+		}
 		if err != nil {
 			c.errorf("%s %s: read the request: %v", r.Method, r.URL.Path, err)
 		}

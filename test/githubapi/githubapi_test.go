@@ -156,3 +156,14 @@ func TestCutBody(t *testing.T) {
 		t.Errorf("reported: %v", rec.errors)
 	}
 }
+
+// Who dies amid a request has made none.
+func TestCutRequest(t *testing.T) {
+	rec := &recorder{TB: t}
+	served := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("served") })
+	body := io.MultiReader(strings.NewReader(`{"query`), iotest.ErrReader(io.ErrUnexpectedEOF))
+	New(rec).Handler(served).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "http://github.test/graphql", body))
+	if len(rec.errors) > 0 {
+		t.Errorf("reported: %v", rec.errors)
+	}
+}
