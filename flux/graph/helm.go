@@ -49,7 +49,7 @@ func (t *Tree) thing(d *manifest.Doc, object Object) *thing {
 		return nil
 	case !named && version == "" && (object.Kind == "ConfigMap" || object.Kind == "Secret"):
 		out.data = d
-		out.uses = account(&manifest.Doc{Node: manifest.Unpacked(manifest.At(d.Node, "data")), Vars: d.Vars}) // it may be a kubeConfig's
+		out.uses = account(d, "data") // it may be a kubeConfig's
 	case group == manifest.GroupHelm && object.Kind == "HelmRelease":
 		out.uses = t.chart(d, "spec", "chart", "spec")
 		if r := manifest.RefOf(d, manifest.At(d.Node, "spec", "chartRef")); r.Name != "" {

@@ -220,6 +220,9 @@ func (w *walk) mayRelease(c *Cluster, set *thing) {
 
 // resourceSets finds the objects of a cluster that its ResourceSets may refer to.
 func (w *walk) resourceSets(c *Cluster) {
+	if len(c.sets) == 0 {
+		return
+	}
 	keys := slices.SortedFunc(maps.Keys(c.index), manifest.Ref.Compare)
 	for _, set := range c.sets {
 		w.mayRelease(c, set)

@@ -30,7 +30,7 @@ func hashOf(text []byte) string {
 
 // node adds what a node says. An alias is its name: what it stands for is added where it stands.
 func (h *Digest) node(n *Node, vars *Variables) {
-	switch n = Unpacked(n); n.Kind {
+	switch n = unpacked(n); n.Kind {
 	case MappingNode:
 		keys := map[string]*Node{}
 		for i := 0; i+1 < len(n.Content); i += 2 {
@@ -71,17 +71,21 @@ func (d *Doc) Variables(applied bool) []string {
 	for _, name := range d.filled {
 		out[name] = true
 	}
+	in := func(text string) {
+		for i := strings.Index(text, "${"); i >= 0; i = strings.Index(text, "${") {
+			out[Unfilled(text)] = true
+			text = text[i+len("${"):]
+		}
+	}
 	var visit func(n *Node)
 	visit = func(n *Node) {
-		n = Unpacked(n)
-		for rest := n.Value; ; rest = rest[len("${"):] {
-			i := strings.Index(rest, "${")
-			if i < 0 {
-				break
+		if n.Kind == packedNode {
+			for text := range strings.SplitSeq(n.Value, packedEnd) {
+				in(text)
 			}
-			rest = rest[i:]
-			out[Unfilled(rest)] = true
+			return
 		}
+		in(n.Value)
 		for _, child := range n.Content {
 			visit(child)
 		}

@@ -368,10 +368,10 @@ func relined(n *Node, line int) {
 // At goes down from a node by keys; nil if there is nothing.
 func At(n *Node, keys ...string) *Node {
 	for _, key := range keys {
-		if n == nil || n.Kind != MappingNode {
+		if n == nil || n.Kind != MappingNode && n.Kind != packedNode {
 			return nil
 		}
-		var value *Node
+		value := packedText(n, key)
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			if n.Content[i].Value == key && n.Content[i].Kind == ScalarNode {
 				value = n.Content[i+1]
@@ -456,7 +456,11 @@ func GroupOf(n *Node) string {
 }
 
 // SortedKeys is the keys of a map, sorted.
-func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func SortedKeys[V any](m map[string]V) []string {
+	out := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
+	slices.Sort(out)
+	return out
+}
 
 // Stated is a field with its place.
 func (d *Doc) Stated(keys ...string) Statement {

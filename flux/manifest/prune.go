@@ -184,8 +184,16 @@ func pack(n *Node) {
 
 const packedEnd = "\x00"
 
-// Unpacked is a node as it was before it was packed.
-func Unpacked(n *Node) *Node {
+// packedText is what stands under a key of a packed section; nil: nothing, or it is none.
+func packedText(n *Node, key string) *Node {
+	if n.Kind != packedNode || !strings.Contains(n.Value, packedEnd+key+packedEnd) {
+		return nil
+	}
+	return At(unpacked(n), key)
+}
+
+// unpacked is a node as it was before it was packed.
+func unpacked(n *Node) *Node {
 	if n == nil || n.Kind != packedNode {
 		return n
 	}
@@ -200,7 +208,7 @@ func Unpacked(n *Node) *Node {
 // unpack puts back what a copy of a document has packed, before it is changed.
 func (d *Doc) unpack() {
 	for i, n := range d.Node.Content {
-		d.Node.Content[i] = Unpacked(n)
+		d.Node.Content[i] = unpacked(n)
 	}
 }
 

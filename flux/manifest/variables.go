@@ -264,7 +264,7 @@ func decoded(value string) (string, bool) {
 func (d *Doc) Values() (out map[string]string, hidden map[string]bool, unread bool) {
 	out, hidden, unread = map[string]string{}, map[string]bool{}, At(d.Node, keyUnread) != nil || d.Vague
 	read := func(section string, decode bool) {
-		n := Unpacked(At(d.Node, section))
+		n := unpacked(At(d.Node, section))
 		if n == nil || n.Kind != MappingNode {
 			unread = unread || Unfilled(Scalar(n)) != ""
 			return
