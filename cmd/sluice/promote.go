@@ -39,7 +39,7 @@ URL's own, or git's credential helpers; over ssh the agent's keys, for hosts in 
 outside the working directory, without SLUICE_* and GIT_* except GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM and GIT_CONFIG_NOSYSTEM. A directory
 or file URL given to --remote runs the hooks of the repository there, as a push does; --repo runs git, but nothing of the
 repository.
---timeout is for what is read; time in which a server or git is waited for does not count.
+--timeout is for what is read; time in which a server or git is waited for does not count, but a pass ends after 10 minutes in all.
 --at decides as of that instant. A branch moves only if its window is open both then and now.
 
 Exit codes: 0 fine; 1 a branch is blocked (the others moved); 2 the call, the file or the repository is unusable.`
