@@ -298,16 +298,19 @@ func (w *walk) resolve(c *Cluster, k *Kustomization) {
 		}
 	}
 	k.apart = slices.ContainsFunc(own, func(p piece) bool { return p.Dir != own[0].Dir })
+	origins, missing := w.origins(c, k.uses, k.Object)
+	foreign := slices.ContainsFunc(origins, func(o origin) bool { return c.foreign(o.thing) })
 	if own = append(own, gone...); len(own) == 0 {
+		if !foreign && len(missing) == 0 {
+			w.tree.Note(manifest.Problem{Place: k.PathLine, Text: wordNotCopied(k), Of: k.title()})
+		}
 		return
 	}
 	k.Copied, k.Source, k.Path = true, sourceOf(own[0].source), own[0].Dir
 	if w.tree.Files[k.Path] {
 		k.Path = path.Dir(k.Path)
 	}
-	k.parts, k.own = all, own
-	origins, _ := w.origins(c, k.uses, k.Object)
-	k.foreign = slices.ContainsFunc(origins, func(o origin) bool { return c.foreign(o.thing) })
+	k.parts, k.own, k.foreign = all, own, foreign
 }
 
 // foreign reports whether a source is of another repository, a registry or a bucket.

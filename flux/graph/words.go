@@ -61,6 +61,10 @@ func wordSourceless(k *Kustomization, r manifest.Ref) string {
 	return wordNoSource(r) + ", or say what " + shown(k.Object) + " needs by an entry of `entrypoints`, such as `{where: " + manifest.Printable(k.title()) + ", release: live}` if it is another repository"
 }
 
+func wordNotCopied(k *Kustomization) string {
+	return fmt.Sprintf("nothing of this repository becomes %s in %s: it reads nothing", manifest.Printable(k.Path), k.SourceRef)
+}
+
 func wordNoDirectory(dir string) string {
 	return fmt.Sprintf("clusters names %s, which is not a directory of the tree", manifest.Printable(dir))
 }
