@@ -219,8 +219,8 @@ func (t Tree) Tracked(ctx context.Context, policy *config.Policy) (map[string]re
 // ErrRootless is that nothing is known to read any file.
 var ErrRootless = errors.New("no cluster is found: list them under clusters in " + config.File)
 
-// introduces is what the change keeps from being built, has a windowed entry point read that a rule makes live, or has two entry points make that did not both make
-// it before. What is held already is not looked at for duplicates, for which all entry points beside are built.
+// introduces is what the change keeps from being built, has a windowed entry point read that a rule makes live, windows though nothing holds it, or has two entry
+// points make that did not both make it before. What is held already is not looked at for duplicates, for which all entry points beside are built.
 func (c Change) introduces(ctx context.Context, g *reach.Graph, trees []Tree, levels config.Consistency) ([]config.Note, error) {
 	before, after := g.Touched(c.names())
 	is, err := trees[1].Build(ctx, after)
@@ -231,7 +231,7 @@ func (c Change) introduces(ctx context.Context, g *reach.Graph, trees []Tree, le
 	if err != nil {
 		return nil, err
 	}
-	out := slices.Concat(g.Broken(was, is), g.MadeLive())
+	out := slices.Concat(g.Broken(was, is), g.MadeLive(), g.Unenforced())
 	if levels.Duplicates == config.LevelOff || slices.ContainsFunc(out, holds) {
 		return out, nil
 	}

@@ -341,40 +341,69 @@ func (g *Graph) differs(by graph.Entry, o Object) string {
 // fluxKustomize is the API group of Flux Kustomizations.
 const fluxKustomize = "kustomize.toolkit.fluxcd.io"
 
-// enforced is entry points that entrypoints windows, and that read what nothing holds: they do not follow a windowed branch, and sluice does
-// not hold pull requests.
-func (g *Graph) enforced() []config.Note {
-	why := wordObserved
+// unenforced is an entry point that an entry of `entrypoints` windows, and that reads a branch of which nothing holds what is merged.
+type unenforced struct {
+	known
+	by     int // the index of the entry
+	branch string
+}
+
+// unenforced is those of a tree: they do not follow a windowed branch, and sluice does not hold pull requests. why says so.
+func (g *Graph) unenforced(t tree) (out []unenforced, why string) {
 	switch {
 	case g.policy.Mode == config.Observe:
+		why = wordObserved
 	case g.policy.PullRequests.Window == config.Status:
 		why = wordStatusOnly
 	default:
-		return nil
+		return nil, ""
 	}
-	var c causes
-	for _, e := range g.trees[0].all() {
+	for _, e := range t.all() {
 		if windowed(g.policy, e.Branch()) || !slices.ContainsFunc(e.releases, isWindow) {
 			continue // what is merged reaches such a one's definition, wherever it reads
 		}
-		for i, p := range g.policy.EntryPoints {
-			if !p.Fits(e.Cluster.Name, names(e.Entry)...) {
-				continue
-			}
-			branch := g.follow[e.Cluster]
-			if !e.elsewhere {
-				branch = cmp.Or(e.Branch(), branch)
-			}
-			if branch == "" {
-				break
-			}
-			c.add(strconv.Itoa(i)+branch, func() (config.Note, string) {
-				return config.Note{Code: codeEnforced, Message: wordEnforced(branch, why), Way: []any{"layout", "entrypoints", i}}, wordEntry(e.Entry)
-			})
-			break
+		by := slices.IndexFunc(g.policy.EntryPoints, func(p config.EntryPoint) bool { return p.Fits(e.Cluster.Name, names(e.Entry)...) })
+		branch := g.follow[e.Cluster]
+		if !e.elsewhere {
+			branch = cmp.Or(e.Branch(), branch)
+		}
+		if by >= 0 && branch != "" {
+			out = append(out, unenforced{e, by, branch})
 		}
 	}
+	return out, why
+}
+
+// enforced is what is not held of the first tree.
+func (g *Graph) enforced() []config.Note {
+	var c causes
+	all, why := g.unenforced(g.trees[0])
+	for _, e := range all {
+		c.add(strconv.Itoa(e.by)+e.branch, func() (config.Note, string) { return e.note(why), wordEntry(e.Entry) })
+	}
 	return c.notes("1 more entry point", "%d more entry points")
+}
+
+func (e unenforced) note(why string) config.Note {
+	return config.Note{Code: codeEnforced, Message: wordEnforced(e.branch, why), Way: []any{"layout", "entrypoints", e.by}}
+}
+
+// Unenforced is what is not held after a change, and was held or not windowed before it: the first of it.
+func (g *Graph) Unenforced() []config.Note {
+	before, _ := g.unenforced(g.trees[0])
+	was := map[string]bool{}
+	for _, e := range before {
+		was[key(e.Entry)] = true
+	}
+	after, why := g.unenforced(g.trees[1])
+	for _, e := range after {
+		if !was[key(e.Entry)] {
+			n := e.note(why)
+			n.Message = strings.Replace(n.Message, placeholder, wordEntry(e.Entry), 1)
+			return at(g.policy.Consistency.Enforced, []config.Note{n})
+		}
+	}
+	return nil
 }
 
 // definitions warns of files that say what a windowed branch is for and that no window holds, once for each file and branch. What a branch is

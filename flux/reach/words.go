@@ -213,6 +213,7 @@ const (
 	codeLayers       = "layers"
 	codeBuilds       = "builds"
 	codeEnforced     = "enforced"
+	codeStale        = "stale"
 	codeNoRoot       = "flux-without-root"
 	codeGuessed      = "root-guessed"
 	codeUnconfirmed  = "repository-unknown"
@@ -325,6 +326,15 @@ func wordPathDiffers(o Object, path string) string {
 
 func wordSourceDiffers(o Object, source string) string {
 	return fmt.Sprintf("kustomize gives %s the source %s, but the graph has read %s", o, clip(o.Source), clip(source))
+}
+
+const wordUncompared = "more changed since this began than is compared with it: bring this up to date"
+
+func wordStale(first string, more int) string {
+	if more > 0 {
+		first += fmt.Sprintf(", and %d more files", more)
+	}
+	return "changed live since this began: " + first + "; bring this up to date, and look at both"
 }
 
 func wordEnforced(branch, why string) string {

@@ -160,18 +160,33 @@ func (r *reader) answer(ctx context.Context, q question) (a reply, err error) {
 		return a, err
 	}
 	of := change{q.Asked.Rules, cmp.Or(q.Asked.Before, q.tip()), q.Asked.Head}
-	if f := r.found[of]; f != nil && slices.Equal(f.files, q.Files) {
-		return f.reply(), nil
+	f := r.found[of]
+	if f == nil || !slices.Equal(f.files, q.Files) {
+		if f, err = r.find(ctx, run, repo, policy, of, q.Files); err != nil {
+			return reply{}, err
+		}
+		r.keep(of, f)
 	}
-	f, err := r.find(ctx, run, repo, policy, of, q.Files)
-	if err != nil {
-		return reply{}, err
-	}
-	r.keep(of, f)
-	return f.reply(), nil
+	stale, err := r.stale(repo, policy, of, f)
+	return f.reply(stale), err
 }
 
-func (f *finding) reply() reply { return reply{Answers: f.answers, Broken: f.broken, Told: f.told} }
+// reply is what was found, with what is stale in it now.
+func (f *finding) reply(stale []config.Note) reply {
+	out := reply{Answers: f.answers, Broken: f.broken, Told: slices.Clip(f.told)}
+	for _, n := range stale {
+		if n.Level == config.LevelHold {
+			out.Broken = cmp.Or(out.Broken, plan.Clean(n.Message))
+		} else {
+			out.Told = append(out.Told, toldOf(n))
+		}
+	}
+	return out
+}
+
+func toldOf(n config.Note) plan.Note {
+	return plan.Note{Code: n.Code, Says: plan.Text(plan.Clean(n.Message))}
+}
 
 // tracked reads what tracks windowed branches at a commit. What is kept stays where it is.
 func (r *reader) tracked(ctx context.Context, run analysis.Run, repo *gitremote.Repo, policy *config.Policy, at plan.SHA) (map[plan.Branch]plan.Build, error) {
@@ -261,7 +276,7 @@ func (r *reader) find(ctx context.Context, run analysis.Run, repo *gitremote.Rep
 	f := &finding{files: files, broken: plan.Clean(impact.Broken())}
 	told := impact.Told()
 	for _, n := range told[:min(toldMost, len(told))] {
-		f.told = append(f.told, plan.Note{Code: n.Code, Says: plan.Text(plan.Clean(n.Message))})
+		f.told = append(f.told, toldOf(n))
 	}
 	var names []string
 	for _, file := range files {

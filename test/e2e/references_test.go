@@ -230,6 +230,29 @@ func TestReferencesWarn(t *testing.T) {
 	w.merged(n)
 }
 
+// TestReferencesStale: what is held is told what changed live since and belongs to it; with `stale: hold` it waits until it is up to date.
+func TestReferencesStale(t *testing.T) {
+	t.Parallel()
+	w := newCluster(t)
+	p := w.serve()
+	web := strings.Replace(object("web", "0"), "v1\nkind: ConfigMap", "apps/v1\nkind: Deployment", 1) + "spec: {template: {spec: {volumes: [{name: v, configMap: {name: fast}}]}}}\n"
+	held := w.change("web", map[string]string{"apps/slow/own.yaml": object("slow", "0") + "---\n" + web})
+	other := w.change("shared", map[string]string{"apps/base/shared.yaml": object("shared", "1")})
+	w.hasStatus(held, "pending: held by weekend until ")
+	w.hasStatus(other, "pending: held by weekend until ")
+	w.merged(w.change("live", map[string]string{"apps/fast/own.yaml": object("fast", "1")}))
+	told := fmt.Sprintf("#%d: changed live since this began: ConfigMap apps/fast in apps/fast/own.yaml, to which Deployment apps/web refers; bring this up to date", held)
+	w.eventually("it is told", func() bool {
+		_, body := get(w.t, p.page)
+		return strings.Contains(body, told) && strings.Count(body, "changed live since this began") == 1
+	})
+	w.setFile(strings.ReplaceAll(byReferences, "WINDOW", openForYears) + "consistency: {stale: hold}\n")
+	w.merged(other)
+	w.hasStatus(held, "failure: changed live since this began: ConfigMap apps/fast ")
+	w.must(w.repo.UpdateBranch(held, standin.Actor{Login: "alice"}, ""))
+	w.merged(held)
+}
+
 // TestReferencesOfABranch: a windowed branch passes over a commit at which what tracks it cannot be built, and goes on once that is mended. What another branch
 // tracks does not keep it.
 func TestReferencesOfABranch(t *testing.T) {
