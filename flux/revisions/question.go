@@ -167,7 +167,7 @@ func (r *reader) answer(ctx context.Context, q question) (a reply, err error) {
 		}
 		r.keep(of, f)
 	}
-	stale, err := r.stale(repo, policy, of, f)
+	stale, err := r.stale(run, repo, policy, of, f)
 	return f.reply(stale), err
 }
 

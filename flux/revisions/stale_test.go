@@ -100,7 +100,7 @@ func TestUncompared(t *testing.T) {
 	before := plan.SHA(o.git("", "-C", o.dir, "rev-parse", "main"))
 	head := o.commit("topic", "main", map[string]string{"apps/app001-rw/o00.yaml": object("app001-rw", 0, "y")})
 	files := map[string]string{}
-	for i := range maxStaleFiles {
+	for i := range 500 {
 		files[fmt.Sprintf("docs/%d.yaml", i)] = object("docs", i, "x")
 	}
 	k := keeper(t, "references", map[int64]*origin{1: o})

@@ -38,7 +38,7 @@ var direction = []row{
 	{"escape", nil, "how somebody else's text is printed; where it comes from is not its business"},
 	{"flux/survey", []string{"escape", "config", "flux/graph", "flux/manifest", "layout", "meter", "window"}, "drafts a file from a tree; who reads the tree and writes the file is not its business"},
 	{"flux/render", []string{"escape", "plan", "config", "flux/graph", "flux/kustomize", "flux/manifest", "layout", "meter", "window"}, "manifests from file and tree; it writes what suspend runs by, and never runs it"},
-	{"flux/analysis", []string{"config", "flux/build", "flux/graph", "flux/reach", "flux/render", "layout", "meter", "plan"}, "asks the other packages of flux about trees; where these come from, and who starts processes, is not its business"},
+	{"flux/analysis", []string{"config", "flux/build", "flux/graph", "flux/kustomize", "flux/manifest", "flux/reach", "flux/render", "layout", "meter", "plan"}, "asks the other packages of flux about trees; where these come from, and who starts processes, is not its business"},
 	{"flux/revisions", []string{"config", "flux/analysis", "flux/build", "flux/graph", "flux/reach", "flux/render", "layout", "gitremote", "meter", "plan"}, "answers questions about commits; who decides by them is not its business"},
 	{"plan", []string{"config", "layout", "window"}, "the nouns that all share carry the compiled policy"},
 	{"gate", []string{"plan", "config", "layout", "window"}, "decides on pull requests from a snapshot alone"},
