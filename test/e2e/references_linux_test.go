@@ -1,0 +1,57 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestReferencesSurviveTheirChild: while each process that reads trees is killed at once, what references decide is held, and says why. Then it is answered.
+func TestReferencesSurviveTheirChild(t *testing.T) {
+	t.Parallel()
+	w := newCluster(t)
+	p := w.serve()
+	stop, stopped := make(chan struct{}), make(chan int)
+	go func() {
+		killed := 0
+		for {
+			select {
+			case <-stop:
+				stopped <- killed
+				return
+			case <-time.After(time.Millisecond):
+				killed += killChildren(p.cmd.Process.Pid)
+			}
+		}
+	}()
+	live := w.change("live", map[string]string{"apps/fast/own.yaml": object("fast", "1")})
+	w.eventually("it is held, and says why", func() bool {
+		return strings.HasPrefix(w.status(live), "pending: held: cannot read what refers to its files: the process that reads it: ")
+	})
+	w.unmerged(live)
+	close(stop)
+	if killed := <-stopped; killed == 0 {
+		t.Error("no process was killed")
+	}
+	w.merged(live)
+	w.hasStatus(w.change("held", map[string]string{"apps/base/shared.yaml": object("shared", "1")}), "pending: held by weekend until ")
+}
+
+// killChildren kills the processes that a process has started, and gives how many.
+func killChildren(pid int) (n int) {
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is right
+	for _, task := range tasks {
+		text, _ := os.ReadFile(task) // the thread ended: it has none
+		for _, field := range strings.Fields(string(text)) {
+			if id, err := strconv.Atoi(field); err == nil && syscall.Kill(id, syscall.SIGKILL) == nil {
+				n++
+			}
+		}
+	}
+	return n
+}
