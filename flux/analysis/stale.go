@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"bytes"
+	"errors"
 	"slices"
 
 	"github.com/sluicegate/sluice/config"
@@ -15,14 +17,18 @@ import (
 type Since struct {
 	Files   []plan.File // of the change
 	Changed []string    // what the base changed since
-	// A file at the commit where the change began, at the base's tip, and with the change alone; nil: it is not there, or no file to be compared.
+	// A file at the commit where the change began, at the base's tip, and with the change alone; nil: no file is there. One that is too large is ErrUncompared.
 	Before, Tip, Head func(name string) ([]byte, error)
 }
 
-// How much of each side is compared.
+// ErrUncompared is that a file is not compared.
+var ErrUncompared = errors.New("not compared")
+
+// How much of each side is compared: what is beyond costs more to parse than it is worth.
 const (
 	maxStaleFiles = 500
-	maxStaleDocs  = 1000
+	maxStaleDocs  = 1000    // in these files
+	maxStaleText  = 4 << 20 // bytes of them, before and after
 )
 
 // Stale is what changed live since a held change began, and belongs to what that changes. policy is with what references say of the files of the change, tip is the
@@ -72,29 +78,32 @@ func needs(policy *config.Policy, path string, is func(layout.Release) bool) boo
 
 // changed is the objects of some files that are others in one state than in another; beyond: they are more than are compared.
 func (r Run) changed(files []string, before, after func(string) ([]byte, error)) (out []*manifest.Doc, beyond bool, err error) {
+	text, docs := 0, 0
 	for i, name := range files {
-		if i >= maxStaleFiles || len(out) > maxStaleDocs {
-			return nil, true, nil
+		var is [2][]*manifest.Doc
+		for j, of := range []func(string) ([]byte, error){before, after} {
+			data, err := of(name)
+			if errors.Is(err, ErrUncompared) {
+				return nil, true, nil
+			}
+			if err != nil {
+				return nil, false, err
+			}
+			text, docs = text+len(data), docs+1+bytes.Count(data, []byte("\n---"))
+			if i >= maxStaleFiles || text > maxStaleText || docs > 2*maxStaleDocs {
+				return nil, true, nil
+			}
+			if is[j], err = r.docs(name, data); err != nil {
+				return nil, false, err
+			}
 		}
-		was, err := r.docs(name, before)
-		if err != nil {
-			return nil, false, err
-		}
-		is, err := r.docs(name, after)
-		if err != nil {
-			return nil, false, err
-		}
-		out = append(out, reach.Changed(was, is)...)
+		out = append(out, reach.Changed(is[0], is[1])...)
 	}
-	return out, len(out) > maxStaleDocs, nil
+	return out, false, nil
 }
 
 // docs is the objects of a file. One that is no YAML has none.
-func (r Run) docs(name string, of func(string) ([]byte, error)) ([]*manifest.Doc, error) {
-	text, err := of(name)
-	if err != nil {
-		return nil, err
-	}
+func (r Run) docs(name string, text []byte) ([]*manifest.Doc, error) {
 	read := manifest.NewReader(r.Meter)
 	if read.Step(name, 1+len(text)>>8) {
 		return nil, r.Meter.Err()

@@ -134,7 +134,7 @@ func Stale(level config.Level, held, since []*manifest.Doc, live func(file strin
 	return at(level, []config.Note{{Code: codeStale, Message: wordStale(said[files[0]], len(files)-1)}})
 }
 
-// Uncompared is that more changed than is compared.
+// Uncompared is that more changed than is compared: whether any of it belongs to the change is not known.
 func Uncompared(level config.Level) []config.Note {
-	return at(level, []config.Note{{Level: config.LevelWarn, Code: codeStale, Message: wordUncompared}})
+	return at(level, []config.Note{{Code: codeStale, Message: wordUncompared}})
 }

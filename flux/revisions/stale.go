@@ -22,8 +22,11 @@ func (r *reader) stale(run analysis.Run, repo *gitremote.Repo, policy *config.Po
 	at := func(sha plan.SHA) func(string) ([]byte, error) {
 		return func(name string) ([]byte, error) {
 			text, _, err := repo.File(sha, name)
-			if errors.Is(err, gitremote.ErrNotAFile) || errors.Is(err, gitremote.ErrTooLarge) {
+			switch {
+			case errors.Is(err, gitremote.ErrNotAFile):
 				return nil, nil
+			case errors.Is(err, gitremote.ErrTooLarge), errors.Is(err, gitremote.ErrIncomplete): // a mirror has no large ones
+				return nil, analysis.ErrUncompared
 			}
 			return text, err
 		}

@@ -105,12 +105,24 @@ func TestUncompared(t *testing.T) {
 	}
 	k := keeper(t, "references", map[int64]*origin{1: o})
 	defer k.rest()
-	for _, want := range []string{"", "stale: more changed since this began than is compared with it: bring this up to date"} {
-		tip := o.commit("main", "main", files)
-		if got := toldBy(t, k, tip, before, head); got != want {
-			t.Errorf("told %q, want %q", got, want)
+	large := strings.Repeat("# text\n", 140_000) // less than a file may have
+	const much = "stale: more changed since this began than is compared with it: bring this up to date"
+	for i, more := range []map[string]string{
+		files, {"docs/more.yaml": object("docs", 0, "x")}, // as many as are compared, and one more
+		{"docs/objects.yaml": strings.Repeat("a: b\n---\n", 2001)}, {"docs/text.yaml": strings.Repeat("# text\n", 700_000)}, // which the mirror has not
+		{"docs/1.yaml": large, "docs/2.yaml": large, "docs/3.yaml": large, "docs/4.yaml": large, "docs/5.yaml": large},
+	} {
+		from, want := "main", much
+		if i == 0 {
+			want = ""
 		}
-		files["docs/more.yaml"] = object("docs", 0, "x")
+		if i > 1 {
+			from = string(before)
+		}
+		tip := o.commit("main", from, more)
+		if got := toldBy(t, k, tip, before, head); got != want {
+			t.Errorf("%d: told %q, want %q", i, got, want)
+		}
 	}
 }
 

@@ -27,7 +27,7 @@ var pure = map[string]string{
 	"flux/manifest":  "bytes cmp crypto/sha256 encoding/base64 encoding/hex encoding/json errors fmt io maps path regexp regexp/syntax slices strconv strings unicode unicode/utf8 go.yaml.in/yaml/v3",
 	"flux/kustomize": "bytes cmp errors fmt io io/fs maps path reflect regexp slices strings github.com/go-git/gcfg github.com/go-git/go-git/v5/plumbing/format/gitignore",
 	"flux/graph":     "cmp fmt io/fs maps path regexp slices strconv strings",
-	"flux/analysis":  "cmp context errors fmt io io/fs maps slices strings time",
+	"flux/analysis":  "bytes cmp context errors fmt io io/fs maps slices strings time",
 	"config":         "bytes cmp crypto/sha256 errors fmt io path regexp slices strconv strings time unicode/utf8 go.yaml.in/yaml/v3",
 	"flux/reach":     "cmp fmt maps path slices strconv strings",
 	"flux/survey":    "cmp errors fmt maps path regexp slices strings unicode unicode/utf8",
