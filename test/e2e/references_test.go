@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -144,6 +145,30 @@ func TestReferencesSurviveTheirMirror(t *testing.T) {
 	w.serve()
 	w.merged(w.change("third", map[string]string{"apps/fast/own.yaml": object("fast", "3")}))
 	w.hasStatus(w.change("held", map[string]string{"apps/base/shared.yaml": object("shared", "1")}), "pending: held by weekend until ")
+}
+
+// TestReferencesSurviveDownloads: while trees cannot be fetched, or come half, what references decide is held, and says why. Then it is answered.
+func TestReferencesSurviveDownloads(t *testing.T) {
+	t.Parallel()
+	w := newCluster(t)
+	w.serve()
+	var pulls []int
+	for i, answers := range []int32{http.StatusServiceUnavailable, half} {
+		w.gitAnswers.Store(answers)
+		n := w.change(fmt.Sprint("live", i), map[string]string{fmt.Sprintf("apps/fast/%d.yaml", i): object("fast", "1")})
+		w.eventually("it is held, and says why", func() bool {
+			return strings.HasPrefix(w.status(n), "pending: held: cannot read what refers to its files: ")
+		})
+		t.Log(w.status(n))
+		pulls = append(pulls, n)
+	}
+	for _, n := range pulls {
+		w.unmerged(n)
+	}
+	w.gitAnswers.Store(0)
+	for _, n := range pulls {
+		w.merged(n)
+	}
 }
 
 // TestReferencesOfAHostileTree: a stranger's tree costs its own repository time. Others are answered meanwhile, and what is in it is held.

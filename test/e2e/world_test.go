@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -97,6 +98,30 @@ type world struct {
 	url    string
 	dir    string
 	key    string // path of the App's private key
+
+	gitAnswers *atomic.Int32 // git's protocol: with this status, or (half) with half of what it answers; 0: as it does
+}
+
+// half is of an answer that breaks off.
+const half = -1
+
+// breakGit serves git's protocol as the world says.
+func (w *world) breakGit(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		status := int(w.gitAnswers.Load())
+		switch {
+		case status == 0 || !strings.Contains(r.URL.Path, ".git/"):
+			next.ServeHTTP(rw, r)
+		case status == half:
+			whole := httptest.NewRecorder()
+			next.ServeHTTP(whole, r)
+			rw.Header().Set("Content-Type", whole.Header().Get("Content-Type"))
+			_, _ = rw.Write(whole.Body.Bytes()[:whole.Body.Len()/2]) // nobody may be left to tell
+			panic(http.ErrAbortHandler)
+		default:
+			http.Error(rw, "no", status)
+		}
+	})
 }
 
 // rules is a file of the rt-rw layout whose only window is given.
@@ -153,7 +178,7 @@ func newWorldOf(t *testing.T, file string, o api.Options) *world {
 // are measured.
 func newGitHub(t *testing.T, o api.Options) *world {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir()}
+	w := &world{t: t, dir: t.TempDir(), gitAnswers: new(atomic.Int32)}
 	w.key = filepath.Join(w.dir, "app.pem")
 	key := appKey()
 	block := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
@@ -169,7 +194,7 @@ func newGitHub(t *testing.T, o api.Options) *world {
 	if !*figures {
 		handler = githubapi.New(t).Handler(handler)
 	}
-	server := httptest.NewServer(handler)
+	server := httptest.NewServer(w.breakGit(handler))
 	w.url = server.URL
 	w.github.SetURL(w.url)
 	t.Cleanup(func() {
