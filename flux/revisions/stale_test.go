@@ -139,6 +139,7 @@ func TestUnenforced(t *testing.T) {
 	for _, c := range []struct{ file, name, want string }{
 		{"mode: observe\n", "app002-rw", "enforced: " + says},
 		{"mode: observe\n", "app002", ""},
+		{"pull_requests: {window: status}\n", "app002-rw", "enforced: " + strings.Replace(says, "mode: observe holds no pull request", "pull_requests.window: status holds none unless the branch requires sluice's status", 1)},
 		{"", "app002-rw", ""},
 		{"mode: observe\nconsistency: {enforced: hold}\n", "app002-rw", "broken: " + says},
 		{"mode: observe\nconsistency: {enforced: \"off\"}\n", "app002-rw", ""},
