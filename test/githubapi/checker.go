@@ -65,7 +65,7 @@ func (c *Checker) Handler(next http.Handler) http.Handler {
 			return
 		}
 		body, err := readAll(r.Body)
-		if errors.Is(err, io.ErrUnexpectedEOF) {
+		if err != nil && !errors.Is(err, errLong) {
 			return // who asked died amid the request: it is none
 		}
 		if err != nil {
@@ -164,13 +164,15 @@ func (c *Checker) errorf(format string, args ...any) {
 // foreign reports whether a path is none of GitHub's API: git's own protocol.
 func foreign(path string) bool { return strings.Contains(path, ".git/") }
 
+var errLong = fmt.Errorf("body longer than %d bytes", maxBody)
+
 func readAll(body io.ReadCloser) ([]byte, error) {
 	if body == nil {
 		return nil, nil
 	}
 	data, err := io.ReadAll(io.LimitReader(body, maxBody+1))
 	if err == nil && len(data) > maxBody {
-		err = fmt.Errorf("body longer than %d bytes", maxBody)
+		err = errLong
 	}
 	return data, err
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/iotest"
 )
@@ -161,8 +162,10 @@ func TestCutBody(t *testing.T) {
 func TestCutRequest(t *testing.T) {
 	rec := &recorder{TB: t}
 	served := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("served") })
-	body := io.MultiReader(strings.NewReader(`{"query`), iotest.ErrReader(io.ErrUnexpectedEOF))
-	New(rec).Handler(served).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "http://github.test/graphql", body))
+	for _, err := range []error{io.ErrUnexpectedEOF, syscall.ECONNRESET} { // killed, it has a reset sent
+		body := io.MultiReader(strings.NewReader(`{"query`), iotest.ErrReader(err))
+		New(rec).Handler(served).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "http://github.test/graphql", body))
+	}
 	if len(rec.errors) > 0 {
 		t.Errorf("reported: %v", rec.errors)
 	}
