@@ -58,6 +58,12 @@ func (r Release) BranchGlob() (glob string, ok bool) {
 	return strings.CutPrefix(string(r), branchPrefix)
 }
 
+// IsWindow reports whether a release holds a pull request: what branches alone hold is merged as a live one is.
+func (r Release) IsWindow() bool {
+	_, branch := r.BranchGlob()
+	return !branch && r != Live
+}
+
 // Class is the answer for one path.
 type Class struct {
 	Releases []Release // sorted, no duplicates; none: the path is ignored

@@ -42,7 +42,7 @@ func (r Run) Stale(policy *config.Policy, tip *Tree, s Since) ([]config.Note, er
 	var held []string
 	for _, f := range s.Files {
 		for _, path := range f.Names() {
-			if kustomize.IsYAML(path) && needs(policy, path, func(r layout.Release) bool { return r != layout.Live }) {
+			if kustomize.IsYAML(path) && needs(policy, path, layout.Release.IsWindow) {
 				held = append(held, path)
 			}
 		}

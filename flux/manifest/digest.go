@@ -65,6 +65,13 @@ func (d *Doc) Digest() string {
 	return h.String()
 }
 
+// Whole is a hash of all that a document says.
+func (d *Doc) Whole() string {
+	h := &Digest{}
+	h.node(d.Node, d.Vars)
+	return h.String()
+}
+
 // Variables is the names of the variables in what a document says that a Flux Kustomization applies. One that nothing fills in has none.
 func (d *Doc) Variables(applied bool) []string {
 	out := map[string]bool{}

@@ -62,7 +62,7 @@ func compare(t testing.TB, tree fs.FS) figures {
 				branches++
 			}
 		}
-		if branches > 1 && !slices.ContainsFunc(is, isWindow) {
+		if branches > 1 && !slices.ContainsFunc(is, layout.Release.IsWindow) {
 			f.each++
 		}
 		return nil

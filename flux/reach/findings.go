@@ -180,7 +180,7 @@ func (g *Graph) disagree(releases []layout.Release, readers []Reader) (config.Le
 		return config.LevelHold, wordMakesLive
 	case held || isLive(releases) || slices.ContainsFunc(readers, unknown):
 		return "", ""
-	case !slices.ContainsFunc(releases, isWindow):
+	case !slices.ContainsFunc(releases, layout.Release.IsWindow):
 		return config.LevelHold, wordHeldByBranches
 	case g.policy.Flux:
 		return config.LevelWarn, wordHeldByWindow
@@ -341,15 +341,15 @@ func (g *Graph) differs(by graph.Entry, o Object) string {
 // fluxKustomize is the API group of Flux Kustomizations.
 const fluxKustomize = "kustomize.toolkit.fluxcd.io"
 
-// unenforced is an entry point that an entry of `entrypoints` windows, and that reads a branch of which nothing holds what is merged.
-type unenforced struct {
+// unenforcedEntry is an entry point that an entry of `entrypoints` windows, and that reads a branch of which nothing holds what is merged.
+type unenforcedEntry struct {
 	known
 	by     int // the index of the entry
 	branch string
 }
 
 // unenforced is those of a tree: they do not follow a windowed branch, and sluice does not hold pull requests. why says so.
-func (g *Graph) unenforced(t tree) (out []unenforced, why string) {
+func (g *Graph) unenforced(t tree) (out []unenforcedEntry, why string) {
 	switch {
 	case g.policy.Mode == config.Observe:
 		why = wordObserved
@@ -359,7 +359,7 @@ func (g *Graph) unenforced(t tree) (out []unenforced, why string) {
 		return nil, ""
 	}
 	for _, e := range t.all() {
-		if windowed(g.policy, e.Branch()) || !slices.ContainsFunc(e.releases, isWindow) {
+		if windowed(g.policy, e.Branch()) || !slices.ContainsFunc(e.releases, layout.Release.IsWindow) {
 			continue // what is merged reaches such a one's definition, wherever it reads
 		}
 		by := slices.IndexFunc(g.policy.EntryPoints, func(p config.EntryPoint) bool { return p.Fits(e.Cluster.Name, names(e.Entry)...) })
@@ -368,7 +368,7 @@ func (g *Graph) unenforced(t tree) (out []unenforced, why string) {
 			branch = cmp.Or(e.Branch(), branch)
 		}
 		if by >= 0 && branch != "" {
-			out = append(out, unenforced{e, by, branch})
+			out = append(out, unenforcedEntry{e, by, branch})
 		}
 	}
 	return out, why
@@ -384,7 +384,7 @@ func (g *Graph) enforced() []config.Note {
 	return c.notes("1 more entry point", "%d more entry points")
 }
 
-func (e unenforced) note(why string) config.Note {
+func (e unenforcedEntry) note(why string) config.Note {
 	return config.Note{Code: codeEnforced, Message: wordEnforced(e.branch, why), Way: []any{"layout", "entrypoints", e.by}}
 }
 
@@ -455,7 +455,7 @@ func (g *Graph) definitions() []config.Note {
 // unheld is how a path that needs these may change although every window is closed, for people; "": it may not.
 func unheld(releases []layout.Release) string {
 	switch {
-	case slices.ContainsFunc(releases, isWindow):
+	case slices.ContainsFunc(releases, layout.Release.IsWindow):
 		return ""
 	case slices.Contains(releases, layout.Live):
 		return wordLive

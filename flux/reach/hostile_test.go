@@ -148,7 +148,7 @@ func TestHostileChanges(t *testing.T) {
 			for _, path := range changed {
 				releases = union(releases, p.With(g).Layout.Classify(path).Releases)
 			}
-			if !slices.ContainsFunc(releases, isWindow) {
+			if !slices.ContainsFunc(releases, layout.Release.IsWindow) {
 				t.Errorf("%v: %v", changed, releases)
 			}
 		})

@@ -22,7 +22,6 @@ import (
 	"github.com/sluicegate/sluice/flux/kustomize"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/meter"
-	"github.com/sluicegate/sluice/window"
 )
 
 // Graph is what reads which path, and what the readers need. It is immutable after [New] and [Graph.Hold], and implements [layout.References].
@@ -313,15 +312,10 @@ func union(a, b []layout.Release) []layout.Release {
 	out := slices.Concat(a, b)
 	slices.Sort(out)
 	out = slices.Compact(out)
-	if slices.ContainsFunc(out, isWindow) {
+	if slices.ContainsFunc(out, layout.Release.IsWindow) {
 		out = slices.DeleteFunc(out, func(r layout.Release) bool { return r == layout.Live })
 	}
 	return out
-}
-
-func isWindow(r layout.Release) bool {
-	_, branch := r.BranchGlob()
-	return !branch && r != layout.Release(window.Live)
 }
 
 // isLive reports whether nothing holds what needs this.
@@ -386,7 +380,7 @@ func (g *Graph) Holds(path string) (layout.Class, bool) {
 
 // hold adds windows to what a path needs, whatever decides it. The first reason is the one that is shown.
 func (g *Graph) hold(path string, windows []layout.Release, why string) {
-	windows = slices.DeleteFunc(slices.Clone(windows), func(r layout.Release) bool { return !isWindow(r) })
+	windows = slices.DeleteFunc(slices.Clone(windows), func(r layout.Release) bool { return !r.IsWindow() })
 	if path == "" || len(windows) == 0 || g.spent(path, 0, 1) {
 		return
 	}
@@ -496,7 +490,7 @@ func (g *Graph) unread() {
 		windows := map[string][]layout.Release{}
 		for _, e := range t.all() {
 			own := Windows(g.policy, e.releases)
-			if windows[e.Cluster.Name] = union(windows[e.Cluster.Name], lost); !slices.ContainsFunc(own, isWindow) {
+			if windows[e.Cluster.Name] = union(windows[e.Cluster.Name], lost); !slices.ContainsFunc(own, layout.Release.IsWindow) {
 				continue
 			}
 			windows[e.Cluster.Name] = union(windows[e.Cluster.Name], own)

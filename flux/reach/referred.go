@@ -26,7 +26,7 @@ func (g *Graph) referred(before, after *tree) {
 	seen := map[referent]bool{}
 	for _, e := range slices.Concat(before.all(), after.all()) {
 		windows := Windows(g.policy, e.releases)
-		if !slices.ContainsFunc(windows, isWindow) {
+		if !slices.ContainsFunc(windows, layout.Release.IsWindow) {
 			continue
 		}
 		for _, ref := range e.Refs() {

@@ -101,7 +101,7 @@ func Changed(before, after []*manifest.Doc) []*manifest.Doc {
 	of := func(docs []*manifest.Doc) map[string]*manifest.Doc {
 		out := map[string]*manifest.Doc{}
 		for _, d := range docs {
-			out[d.Digest()] = d
+			out[d.Whole()] = d
 		}
 		return out
 	}

@@ -328,13 +328,16 @@ func wordSourceDiffers(o Object, source string) string {
 	return fmt.Sprintf("kustomize gives %s the source %s, but the graph has read %s", o, clip(o.Source), clip(source))
 }
 
-const wordUncompared = "more changed since this began than is compared with it: bring this up to date"
+const wordUncompared = "more changed since this began than is compared with it: bring the branch up to date"
 
 func wordStale(first string, more int) string {
-	if more > 0 {
+	switch {
+	case more == 1:
+		first += ", and 1 more file"
+	case more > 1:
 		first += fmt.Sprintf(", and %d more files", more)
 	}
-	return "changed live since this began: " + first + "; bring this up to date, and look at both"
+	return "changed live since this began: " + first + "; bring the branch up to date, and look at both"
 }
 
 func wordEnforced(branch, why string) string {

@@ -41,6 +41,9 @@ func TestStale(t *testing.T) {
 	labelled := func(kind, namespace, name, value string) string {
 		return said(kind, namespace, name, ", labels: {app.kubernetes.io/name: "+value+"}}")
 	}
+	role := func(verb string) string {
+		return labelled("Role", "web", "r", "shop") + "rules: [{verbs: [" + verb + "]}]\n"
+	}
 	o := newOrigin(t, 2, 2)
 	k := keeper(t, "references", map[int64]*origin{1: o})
 	defer k.rest()
@@ -49,7 +52,7 @@ func TestStale(t *testing.T) {
 		mine, since string
 		want        string
 	}{
-		"what it refers to":      {"warn", listed, web, strings.Replace(settings, "a: b", "a: c", 1), "stale: changed live since this began: ConfigMap web/settings in apps/app000/o01.yaml, to which Deployment web/web refers; bring this"},
+		"what it refers to":      {"warn", listed, web, strings.Replace(settings, "a: b", "a: c", 1), "stale: changed live since this began: ConfigMap web/settings in apps/app000/o01.yaml, to which Deployment web/web refers; bring the branch"},
 		"what refers to it":      {"warn", live, settings, web, "stale: changed live since this began: Deployment web/web in apps/app000/o00.yaml refers to ConfigMap web/settings; "},
 		"an account":             {"warn", live, said("ServiceAccount", "web", "runner", "}"), web, "stale: changed live since this began: Deployment web/web in "},
 		"one application":        {"warn", live, labelled("Service", "web", "a", "shop"), labelled("Ingress", "web", "b", "shop"), "stale: changed live since this began: Ingress web/b in apps/app000/o00.yaml is of the application of Service web/a; "},
@@ -60,17 +63,18 @@ func TestStale(t *testing.T) {
 		"what is windowed, too":  {"warn", other, web, settings, ""},
 		"off":                    {`"off"`, live, web, settings, ""},
 		"hold":                   {"hold", live, web, settings, "broken: changed live since this began: ConfigMap web/settings in "},
-		"beside an object of it": {"warn", "apps/app000/o01.yaml", web, settings + "---\n" + said("Role", "web", "s", "}"), ""},
-		"an object of it":        {"warn", "apps/app000/o01.yaml", web, strings.Replace(settings, "a: b", "a: c", 1), "stale: changed live since this began: ConfigMap web/settings in apps/app000/o01.yaml, "},
+		"beside an object of it": {"warn", listed, web, settings + "---\n" + said("Role", "web", "s", "}"), ""},
+		"an object of it":        {"warn", listed, web, strings.Replace(settings, "a: b", "a: c", 1), "stale: changed live since this began: ConfigMap web/settings in apps/app000/o01.yaml, "},
+		"what no spec says":      {"warn", listed, labelled("Service", "web", "a", "shop"), role("list"), "stale: changed live since this began: Role web/r in apps/app000/o01.yaml is of "},
 		"no objects":             {"warn", live, web, "settings: web\n", ""},
 		"no file":                {"warn", "apps/app000/gone.yaml", web, settings, "stale: "}, // it is listed nowhere, and a rule makes it live
 	} {
 		t.Run(name, func(t *testing.T) {
-			standing := settings + "---\n" + said("Role", "web", "r", "}")
-			if c.mine != web {
-				standing = said("Role", "web", "r", "}") // nobody makes an object twice
+			standing := role("get")
+			if c.mine == web { // else it may make them, and nobody makes an object twice
+				standing = settings + "---\n" + standing
 			}
-			before := o.commit("base", "main", map[string]string{config.File: rules + "consistency: {stale: " + c.level + "}\n", "apps/app000/o01.yaml": standing})
+			before := o.commit("base", "main", map[string]string{config.File: rules + "consistency: {stale: " + c.level + "}\n", listed: standing})
 			head := o.commit("topic", string(before), map[string]string{held: c.mine})
 			told := func(tip plan.SHA) string { return toldBy(t, k, tip, before, head) }
 			if got := told(before); got != "" {
@@ -94,6 +98,23 @@ func TestStale(t *testing.T) {
 	}
 }
 
+// TestStaleOfABranch: what branches alone hold is merged at once, and told nothing.
+func TestStaleOfABranch(t *testing.T) {
+	const path = "apps/app001-rw/o00.yaml"
+	web := said("Deployment", "web", "web", "}\nspec: {serviceName: web}")
+	o := newOrigin(t, 2, 1)
+	k := keeper(t, "references", map[int64]*origin{1: o})
+	defer k.rest()
+	file := strings.Replace(rules, "  entrypoints:", "  rules: [{paths: ["+path+"], release: {branches: [rw/a]}}]\n  entrypoints:", 1) +
+		"branches: [{name: rw/a, from: main, window: weekend}]\nconsistency: {stale: hold}\n"
+	before := o.commit("main", "main", map[string]string{config.File: file})
+	head := o.commit("topic", "main", map[string]string{path: web})
+	tip := o.commit("main", "main", map[string]string{"apps/app000/o00.yaml": said("Service", "web", "web", "}")})
+	if got := toldBy(t, k, tip, before, head); got != "" {
+		t.Errorf("told %q", got)
+	}
+}
+
 // TestUncompared: what is too much to be compared is said to be.
 func TestUncompared(t *testing.T) {
 	o := newOrigin(t, 2, 1)
@@ -106,7 +127,7 @@ func TestUncompared(t *testing.T) {
 	k := keeper(t, "references", map[int64]*origin{1: o})
 	defer k.rest()
 	large := strings.Repeat("# text\n", 140_000) // less than a file may have
-	const much = "stale: more changed since this began than is compared with it: bring this up to date"
+	const much = "stale: more changed since this began than is compared with it: bring the branch up to date"
 	for i, more := range []map[string]string{
 		files, {"docs/more.yaml": object("docs", 0, "x")}, // as many as are compared, and one more
 		{"docs/objects.yaml": strings.Repeat("a: b\n---\n", 2001)}, {"docs/text.yaml": strings.Repeat("# text\n", 700_000)}, // which the mirror has not

@@ -266,7 +266,7 @@ func TestReferencesStale(t *testing.T) {
 	w.hasStatus(held, "pending: held by weekend until ")
 	w.hasStatus(other, "pending: held by weekend until ")
 	w.merged(w.change("live", map[string]string{"apps/fast/own.yaml": object("fast", "1")}))
-	told := fmt.Sprintf("#%d: changed live since this began: ConfigMap apps/fast in apps/fast/own.yaml, to which Deployment apps/web refers; bring this up to date", held)
+	told := fmt.Sprintf("#%d: changed live since this began: ConfigMap apps/fast in apps/fast/own.yaml, to which Deployment apps/web refers; bring the branch up to date", held)
 	w.eventually("it is told", func() bool {
 		_, body := get(w.t, p.page)
 		return strings.Contains(body, told) && strings.Count(body, "changed live since this began") == 1
