@@ -172,3 +172,24 @@ func TestUnenforced(t *testing.T) {
 		}
 	}
 }
+
+// TestUnenforcedByItsSource: one that its windowed branch held reads main by the change, where nothing holds what is merged.
+func TestUnenforcedByItsSource(t *testing.T) {
+	o := newOrigin(t, 2, 1)
+	k := keeper(t, "references", map[int64]*origin{1: o})
+	defer k.rest()
+	const file = "clusters/one/app001-rw.yaml"
+	follows, sync := o.git("", "-C", o.dir, "show", "main:"+file), o.git("", "-C", o.dir, "show", "main:clusters/one/flux-system/gotk-sync.yaml")
+	source, _, _ := strings.Cut(strings.NewReplacer("name: flux-system,", "name: held,", "branch: main", "branch: held").Replace(sync), "---")
+	tip := o.commit("base", "main", map[string]string{
+		config.File:              rules + "branches:\n  - {name: held, from: main, window: weekend}\nmode: observe\n",
+		"clusters/one/held.yaml": source, file: strings.Replace(follows, "name: flux-system}", "name: held}", 1),
+	})
+	want := "enforced: windowed here, but what is merged to main arrives at once, because mode: observe holds no pull request: flux-system/app001-rw of one"
+	if got := toldBy(t, k, tip, tip, o.commit("topic", string(tip), map[string]string{file: follows + "\n"})); got != want {
+		t.Errorf("told %q, want %q", got, want)
+	}
+	if got := toldBy(t, k, tip, tip, o.commit("other", string(tip), map[string]string{"apps/app001-rw/o00.yaml": object("app001-rw", 0, "new")})); got != "" {
+		t.Errorf("told %q of what stays on its branch", got)
+	}
+}

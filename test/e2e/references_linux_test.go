@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -58,4 +59,30 @@ func killChildren(pid int) (n int) {
 		}
 	}
 	return n
+}
+
+// TestReferencesSurviveAFullDisk: while no tree finds room on the disk, what references decide is held, and says why. Once there is room
+// it is answered, without a restart.
+func TestReferencesSurviveAFullDisk(t *testing.T) {
+	t.Parallel()
+	w := newCluster(t)
+	trees := filepath.Join(w.dir, "trees")
+	w.must(os.Mkdir(trees, 0o700))
+	const small = `mount -t tmpfs -o size=256k,mode=0700 none "$0" && { head -c 1m /dev/zero >"$0/ballast" || exec "$1" serve; }`
+	if err := exec.Command("unshare", "-Urm", "mount", "-t", "tmpfs", "none", trees).Run(); err != nil {
+		t.Skipf("this system mounts nothing for a test: %v", err)
+	}
+	p := w.serveAs(exec.Command("unshare", "-Urm", "sh", "-c", small, trees, binary), "SLUICE_TREES_DIRECTORY="+trees)
+	n := w.change("live", map[string]string{"apps/fast/own.yaml": object("fast", "1")})
+	held := w.change("held", map[string]string{"apps/base/shared.yaml": object("shared", "1")})
+	for _, n := range []int{n, held} {
+		w.eventually("it is held, and says why", func() bool {
+			return strings.HasPrefix(w.status(n), "pending: held: cannot read what refers to its files: ") && strings.Contains(w.status(n), "no space left on device")
+		})
+	}
+	t.Log(w.status(n))
+	w.unmerged(n)
+	w.must(os.Remove(fmt.Sprintf("/proc/%d/root%s/ballast", p.cmd.Process.Pid, trees)))
+	w.merged(n)
+	w.hasStatus(held, "pending: held by weekend until ")
 }

@@ -278,6 +278,33 @@ func TestReferencesStale(t *testing.T) {
 	w.merged(held)
 }
 
+// TestReferencesEnforced: a pull request that windows a Flux Kustomization, where nothing holds what is merged, is blocked, or told so. One that windows none is not.
+func TestReferencesEnforced(t *testing.T) {
+	t.Parallel()
+	w := newCluster(t)
+	file := strings.NewReplacer("WINDOW", shutForYears, "flux-system/slow,", "\"flux-system/slow*\",", "settle: 0s", "settle: 0s\n  window: status").Replace(byReferences)
+	w.setFile(file + "consistency: {enforced: hold}\n")
+	p := w.serve()
+	adds := func(name string) int {
+		return w.change(name, map[string]string{
+			"clusters/one/" + name + ".yaml":       strings.ReplaceAll(kustomizationOf, "NAME", name),
+			"apps/" + name + "/kustomization.yaml": resources("own.yaml"), "apps/" + name + "/own.yaml": object(name, "0"),
+		})
+	}
+	slower := adds("slower")
+	w.merged(adds("faster"))
+	w.hasStatus(slower, "failure: windowed here, but what is merged to main arrives at once, because ")
+	if status := w.status(slower); !strings.HasSuffix(status, ": flux-system/slower of one") {
+		t.Error(status)
+	}
+	w.setFile(file)
+	w.hasStatus(slower, "pending: held by weekend until ")
+	w.eventually("it is told", func() bool {
+		_, body := get(t, p.page)
+		return strings.Contains(body, fmt.Sprintf("#%d: windowed here, but what is merged to main arrives at once, ", slower))
+	})
+}
+
 // TestReferencesOfABranch: a windowed branch passes over a commit at which what tracks it cannot be built, and goes on once that is mended. What another branch
 // tracks does not keep it.
 func TestReferencesOfABranch(t *testing.T) {
