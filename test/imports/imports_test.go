@@ -103,7 +103,7 @@ var libraries = []library{
 	{"github.com/robfig/cron/", []string{"window"}, []string{"window"}, "its own Next is wrong around clock changes; nobody else may fall for it"},
 	{"go.yaml.in/yaml/", []string{"config", "flux/manifest", "flux/render", "internal/scenario"}, []string{"*"}, "the repository's file is decoded strictly, in one place; manifest reads Kubernetes' objects, of which it wants little"},
 	{"github.com/bmatcuk/doublestar/", nil, []string{"*"}, "layout matches paths; doublestar is its oracle"},
-	{"sigs.k8s.io/kustomize/", []string{"flux/build"}, []string{"flux/graph", "test/attack", "test/flux"}, "builds what Flux would apply; it runs git and asks the network for bases elsewhere, so what people propose it sees in a child process alone"},
+	{"sigs.k8s.io/kustomize/", []string{"flux/build"}, []string{"flux/graph", "test/attack", "test/e2e", "test/flux"}, "builds what Flux would apply; it runs git and asks the network for bases elsewhere, so what people propose it sees in a child process alone"},
 	{"sigs.k8s.io/yaml", []string{"flux/build"}, nil, "reads and writes kustomization.yaml as kustomize does"},
 	{"github.com/migueleliasweb/go-github-mock/", nil, []string{"forge"}, "single error answers for forge; all else runs against the stand-in"},
 	{"github.com/pelletier/go-toml/", []string{"cmd/sluice"}, nil, "says where a settings file is wrong; viper does not"},
