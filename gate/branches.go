@@ -282,8 +282,8 @@ func listings() []string { return []string{"kustomization.yaml", "kustomization.
 
 // mayBePruned reports whether one of the windows that are closed is asked for because Flux would delete something.
 func (d *pullCase) mayBePruned() bool {
-	return len(d.need.uproots) > 0 && slices.ContainsFunc(d.open.Closed, func(a windowRef) bool {
-		return a.cal == d.back.cal && slices.Contains(d.back.names, a.name)
+	return slices.ContainsFunc(d.open.Closed, func(a windowRef) bool {
+		return a.cal == d.back.cal && slices.Contains(d.back.names, a.name) || slices.Contains(d.need.pruned, layout.Release(a.name))
 	})
 }
 

@@ -23,6 +23,7 @@ type need struct {
 	windows   []window.Name    // those of releases that are windows, live among them
 	branches  []layout.Release // those of releases that are windowed branches
 	uproots   []layout.Release // those of branches to which something moves that Flux reads from the base itself
+	pruned    []layout.Release // those of paths by whose change Flux deletes something until it is released
 	unknown   []window.Name    // windows that the file does not have
 	unnamed   int              // of releases that are no window's name
 	live      bool
@@ -50,6 +51,9 @@ func needOf(p *config.Policy, paths []string, complete bool) need {
 			n.dropped++
 		}
 		n.add(class.Releases...)
+		if class.Pruned {
+			n.pruned = append(n.pruned, class.Releases...)
+		}
 		if classified++; classified <= maxSteps {
 			n.steps = append(n.steps, sayPath(path, class))
 		}

@@ -71,6 +71,7 @@ type Class struct {
 	// Protected: the path stands in a directory that no machine should change by a wildcard, .github/ or flux-system/. Whatever it
 	// needs, people merge it.
 	Protected bool
+	Pruned    bool // an object moves: Flux deletes it at the merge, and creates it again when what it moves to is released
 }
 
 // live reports whether the class lets a path change at any time.

@@ -128,5 +128,5 @@ func (l *Layout) held(s *scratch, c Class) Class {
 		rule = saysProtected(rule)
 	}
 	releases := slices.DeleteFunc(slices.Concat(c.Releases, h.Releases), func(r Release) bool { return r == Live })
-	return Class{Releases: sorted(releases), Rule: saysHeld(c.Rule, rule), Protected: c.Protected}
+	return Class{Releases: sorted(releases), Rule: saysHeld(c.Rule, rule), Protected: c.Protected, Pruned: h.Pruned}
 }

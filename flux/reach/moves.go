@@ -310,6 +310,10 @@ func (g *Graph) Hold(moves []Move) {
 			}
 			for _, f := range files {
 				g.hold(f, m.windows, m.String())
+				if h, ok := g.holds[f]; ok && m.prunes() {
+					h.pruned = true
+					g.holds[f] = h
+				}
 			}
 		}
 	}

@@ -289,6 +289,14 @@ func TestHold(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	if c, _ := g.Holds(want[1]); !c.Pruned {
+		t.Errorf("%s: Flux deletes the object, and that is not said", want[1])
+	}
+	back := around(t, p)
+	back.Hold(back.Moves(makes(t, back, 0, "apps-rt:", "apps-rw: a@apps/rw/x.yaml"), makes(t, back, 1, "apps-rt: a@apps/rt-base/x.yaml", "apps-rw:"), nil))
+	if c, ok := back.Holds("apps/rw/x.yaml"); !ok || c.Pruned {
+		t.Errorf("what goes back: %+v, %v", c, ok)
+	}
 }
 
 // TestAffected: only what changes is built, and nothing where nothing can move or be added to a live one.

@@ -78,6 +78,7 @@ type redefinition struct {
 type hold struct {
 	windows []layout.Release
 	why     string
+	pruned  bool // Flux deletes what moves
 }
 
 // New is the references of trees: of one, or of those before and after a change, in this order. Further trees add what reads a path there. The run that
@@ -375,7 +376,7 @@ func (g *Graph) Reads(path string) (layout.Class, bool) {
 // Holds implements [layout.References].
 func (g *Graph) Holds(path string) (layout.Class, bool) {
 	h, ok := g.holds[path]
-	return layout.Class{Releases: h.windows, Rule: h.why}, ok
+	return layout.Class{Releases: h.windows, Rule: h.why, Pruned: h.pruned}, ok
 }
 
 // hold adds windows to what a path needs, whatever decides it. The first reason is the one that is shown.
@@ -419,7 +420,7 @@ func (g *Graph) redefined(before, after *tree) {
 		for _, e := range both {
 			windows = union(windows, Windows(g.policy, e.releases))
 		}
-		r := redefinition{hold{windows, wordRedefined(both[0].Entry)}, map[string]bool{}}
+		r := redefinition{hold{windows: windows, why: wordRedefined(both[0].Entry)}, map[string]bool{}}
 		for _, e := range both {
 			g.leads(&r, e.Way())
 			if root := digests[key(e.Root())]; root != nil && root[0] != root[1] {

@@ -53,7 +53,7 @@ func (g *Graph) referent(clusters [2]map[string]*graph.Cluster, e graph.Entry, r
 	if len(said) < 2 {
 		return
 	}
-	r := redefinition{hold{windows, wordReferent(ref, e)}, map[string]bool{}}
+	r := redefinition{hold{windows: windows, why: wordReferent(ref, e)}, map[string]bool{}}
 	for _, at := range there {
 		g.leads(&r, at.Leads(ref))
 	}

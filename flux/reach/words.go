@@ -152,6 +152,11 @@ func (m Move) way() string {
 	return fmt.Sprintf("%s moves from %s to %s", clip(m.What), name(m.From), name(m.To))
 }
 
+// prunes reports whether Flux deletes it now, and creates it again when what it moves to is released.
+func (m Move) prunes() bool {
+	return m.What != wordUnknown && !m.Copied && !m.Back && !m.Within && !m.Kept
+}
+
 // does is what Flux does then.
 func (m Move) does() string {
 	switch {

@@ -1,10 +1,14 @@
 package revisions
 
 import (
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -45,4 +49,53 @@ func TestChildYields(t *testing.T) {
 	if seen == 0 {
 		t.Error("no child process is found")
 	}
+}
+
+// BenchmarkHundred is a hundred such repositories in turn, twice: each is fetched, and is read from disk after all others.
+func BenchmarkHundred(b *testing.B) {
+	o, all := newOrigin(b, 500, 38), map[int64]*origin{}
+	tip := plan.SHA(o.git("", "-C", o.dir, "rev-parse", "main"))
+	for id := range int64(100) {
+		all[id+1] = o
+	}
+	k := keeper(b, "references", all)
+	for b.Loop() {
+		for round, name := range []string{"s-fetched", "s-from-disk"} {
+			head := o.commit("topic", "main", map[string]string{"apps/app000/o00.yaml": object("app000", 0, fmt.Sprint(round))})
+			began := time.Now()
+			for id := range all {
+				s := observed(b, id, tip, tip, map[plan.SHA]string{head: "apps/app000/o00.yaml"})
+				k.Fill(&s, time.Now())
+				r, a := k.next(time.Now())
+				found, err := k.look(b.Context(), r, a)
+				if k.done(r, a, found, err, time.Now()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(time.Since(began).Seconds()/float64(len(all)), name)
+		}
+	}
+	k.rest()
+	var children syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &children); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(children.Maxrss)/1024, "MiB-child") // the largest that has ended
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	b.ReportMetric(float64(m.HeapAlloc)/(1<<20), "MiB-kept")
+	var disk int64
+	err := filepath.WalkDir(k.o.Dir, func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			info, err := e.Info()
+			disk += info.Size()
+			return err
+		}
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(disk)/(1<<20), "MiB-disk")
 }

@@ -232,3 +232,16 @@ func builtAsFluxDoes(files map[string]string, dir string) ([]string, error) {
 func listed(tree filesys.FileSystem, dir string) bool {
 	return slices.ContainsFunc(konfig.RecognizedKustomizationFileNames(), func(name string) bool { return tree.Exists(path.Join(dir, name)) })
 }
+
+// TestReferencesOfAMove: an object that goes from a live to a windowed Kustomization is pruned at once and comes back at the opening: it waits for that. One that stays
+// with the windowed branch, wherever its file goes, does not.
+func TestReferencesOfAMove(t *testing.T) {
+	t.Parallel()
+	l := newLayout(t, "layout-mw")
+	l.serve()
+	const live, windowed, base = "apps/shop/shop-rt/prices.yaml", "apps/shop/shop-mw/deployment.yaml", "infra/ingress-base/deployment.yaml"
+	goes := l.change("goes", map[string]string{live: object("other", "0"), windowed: l.onMain(windowed) + "---\n" + l.onMain(live)})
+	l.hasStatus(goes, "pending: held by maintenance until Tue 1 Jan 2030 00:00 CET: Flux prunes what moves unless it has ")
+	l.merged(l.change("stays", map[string]string{windowed: l.onMain(windowed) + "---\n" + l.onMain(base), base: object("other", "1")}))
+	l.unmerged(goes)
+}
