@@ -113,6 +113,9 @@ func tipsOf(s plan.Snapshot, branch plan.Branch) (tips []plan.SHA) {
 	if f, ok := s.Sources[branch]; ok {
 		tips = append(tips, f.Tip)
 	}
+	if branch == plan.FreezeBranch {
+		tips = append(tips, s.Frozen.Tip)
+	}
 	for _, w := range s.Branches {
 		if w.Name == branch && !w.Unread.Is() {
 			tips = append(tips, w.Tip)

@@ -3,6 +3,7 @@ package config
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sluicegate/sluice/layout"
 )
@@ -136,6 +137,13 @@ const (
 func (p *Policy) With(r layout.References) *Policy {
 	out := *p
 	out.Layout = p.Layout.With(r)
+	return &out
+}
+
+// Frozen is the policy with all of its windows frozen before an instant: see [window.Calendar.Frozen].
+func (p *Policy) Frozen(by string, until time.Time) *Policy {
+	out := *p
+	out.Calendar = p.Calendar.Frozen(by, until)
 	return &out
 }
 

@@ -47,6 +47,9 @@ func (p *Policy) Outline() *Outline { return &Outline{Mode: p.Mode, Windows: p.W
 // Digest is of a window as written, with the freezes that cover it: it tells which windows a change to the file changes.
 type Digest [sha256.Size]byte
 
+// FreezeBranch freezes all of its repository, what is live too, while it is there: one push, which no rule about other branches keeps back.
+const FreezeBranch = "sluice/freeze"
+
 // Mode says whether sluice acts or only tells.
 type Mode string
 

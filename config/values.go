@@ -182,6 +182,9 @@ func repositoryURL(url string) (says, bool) {
 
 // branchName checks the name of a branch by git's rules (git check-ref-format --branch), and a few that GitHub adds.
 func branchName(name string) (says, bool) {
+	if name == FreezeBranch {
+		return freezeIsNone(), false
+	}
 	bad := strings.HasPrefix(name, "-") || strings.HasPrefix(name, "refs/") || name == "@" || name == "HEAD" ||
 		strings.HasSuffix(name, ".") || strings.Contains(name, "..") || strings.Contains(name, "@{") ||
 		strings.ContainsAny(name, " ~^:?*[\\") || strings.ContainsFunc(name, func(c rune) bool { return c < ' ' || c == 0x7f })

@@ -319,6 +319,10 @@ func badBranch(name string) says {
 	return say(codeBadBranch, "%s is not the name of a branch; write it without refs/heads/ and as git allows it", quote(name))
 }
 
+func freezeIsNone() says {
+	return say(codeBadBranch, "%s freezes the repository while it is there: it is neither windowed nor a source", quote(FreezeBranch))
+}
+
 func unknownWindow(name string, known []string) says {
 	if near := Nearest(name, known); near != "" {
 		return say(codeUnknownWindow, "there is no window %s; did you mean %s?", quote(name), near)

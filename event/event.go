@@ -113,7 +113,7 @@ func (v *Log) Named() (pulls []int, heads []plan.SHA) {
 // Void reports whether an event after another one changed what a write rests on, as far as an observation shows who rests on what.
 func (v *Log) Void(seen uint64, s Sight, of Scope) bool {
 	switch {
-	case v.Whole > seen, v.since(seen, []plan.Mention{{Branch: s.home}}): // the default branch's file counts everywhere
+	case v.Whole > seen, v.since(seen, []plan.Mention{{Branch: s.home}, {Branch: plan.FreezeBranch}}): // the default branch's file counts everywhere
 		return true
 	case of.promotes():
 		return v.lines > seen

@@ -19,6 +19,20 @@ type rawRepo struct {
 	SquashMergeAllowed bool
 	RebaseMergeAllowed bool
 	DefaultBranchRef   *branches.RawBase
+	Freeze             *struct {
+		Target *struct{ Oid, Message string }
+	}
+}
+
+// frozen is the freeze that the repository shows. That of a tip that is not shown has no end.
+func (r *rawRepo) frozen() plan.Freeze {
+	switch {
+	case r.Freeze == nil:
+		return plan.Freeze{}
+	case r.Freeze.Target == nil:
+		return plan.FreezeOf("?", "")
+	}
+	return plan.FreezeOf(plan.SHA(r.Freeze.Target.Oid), r.Freeze.Target.Message)
 }
 
 type rawPull struct {

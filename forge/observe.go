@@ -178,6 +178,7 @@ func (l *observation) run(ctx context.Context) (plan.Snapshot, error) {
 	}
 	s.Again = l.Again
 	l.rememberLook(s)
+	s.Freeze(l.once.frozen())
 	return s, nil
 }
 

@@ -64,6 +64,11 @@ func (c *Clone) Overview(_ context.Context, file string) (overview Overview, err
 	overview = Overview{Default: name, Tip: plan.SHA(tip.String()), TipAt: commit.Committer.When.UTC()}
 	overview.File, overview.Data, err = c.repo.fileAt(commit.TreeHash, file)
 	wrap(&err, "file %q at %s", file, overview.Tip.Short())
+	if freeze, ok := heads[plan.FreezeBranch]; ok && err == nil {
+		if commit, err = c.repo.commit(freeze); err == nil {
+			overview.Frozen = plan.FreezeOf(plan.SHA(freeze.String()), commit.Message)
+		}
+	}
 	return overview, err
 }
 

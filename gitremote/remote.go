@@ -95,6 +95,10 @@ func (r *Remote) readTip(ctx context.Context, name plan.Branch, file string) (ov
 	tip := r.survey.heads[name]
 	overview = Overview{Default: name, Tip: plan.SHA(tip.String())}
 	a := ask{wants: []plumbing.Hash{tip}, depth: 1}
+	freeze, frozen := r.survey.heads[plan.FreezeBranch]
+	if frozen && freeze != tip {
+		a.wants = append(a.wants, freeze)
+	}
 	if !r.caps.Supports(capability.Filter) {
 		a.depth = lineDepth
 	}
@@ -108,7 +112,23 @@ func (r *Remote) readTip(ctx context.Context, name plan.Branch, file string) (ov
 	}
 	overview.TipAt, overview.File, overview.Data, err = p.readFile(tip, file)
 	wrap(&err, "file %q at %s", file, overview.Tip.Short())
+	if frozen && err == nil {
+		overview.Frozen, err = p.readFreeze(freeze)
+	}
 	return overview, err
+}
+
+// readFreeze reads what stands at the tip of the branch that freezes.
+func (p *pack) readFreeze(tip plumbing.Hash) (plan.Freeze, error) {
+	content, err := p.find(plumbing.CommitObject, tip, maxCommit)
+	if err != nil {
+		return plan.Freeze{}, err
+	}
+	c, err := decodeCommit(content)
+	if err != nil {
+		return plan.Freeze{}, err
+	}
+	return plan.FreezeOf(plan.SHA(tip.String()), c.Message), nil
 }
 
 // readFile reads when a commit was made and a file of its tree; nil: there is none.

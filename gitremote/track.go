@@ -29,6 +29,7 @@ type Overview struct {
 	TipAt   time.Time   // when it was committed
 	File    plan.SHA    // the blob of the file that was asked for; "": the tip has none
 	Data    []byte      // its content
+	Frozen  plan.Freeze
 }
 
 // Follower is a windowed branch and the branch that it follows.

@@ -76,6 +76,8 @@ type Snapshot struct {
 	Pulls   []Pull          // all open pull requests
 	Groups  []Group         // merge groups that wait for our answer
 
+	Frozen Freeze // the policies of all bases are frozen by it
+
 	// Windowed branches: the entries of the default branch's file, each as it stands, and the branches that they follow.
 	Branches []WindowedBranch
 	Sources  map[Branch]Source

@@ -302,7 +302,7 @@ func (q *queue) note(e *entry, named plan.Mention, now tick) {
 
 // forerun reports whether an event is the push to a pull request's branch, as far as is known: the pull request's own event follows.
 func (e *entry) forerun(n plan.Mention) bool {
-	return n.Branch != "" && n.Pull == 0 && e.bases != nil && !slices.Contains(e.bases, n.Branch)
+	return n.Branch != "" && n.Branch != plan.FreezeBranch && n.Pull == 0 && e.bases != nil && !slices.Contains(e.bases, n.Branch)
 }
 
 // hear asks for a look at what Flux reported, soon: people wait to see it. A leaky bucket holds the reports of the last while: where more come

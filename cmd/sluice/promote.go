@@ -198,9 +198,9 @@ func observeGit(ctx context.Context, site gitSite, call promoteCall) (plan.Snaps
 		return plan.Snapshot{}, err
 	}
 	base := plan.Base{Tip: look.Tip, TipAt: look.TipAt, File: look.File, Policy: policy}
-	return plan.Snapshot{
-		Default: look.Default, Bases: map[plan.Branch]plan.Base{look.Default: base}, Branches: branches, Sources: sources,
-	}, nil
+	s := plan.Snapshot{Default: look.Default, Bases: map[plan.Branch]plan.Base{look.Default: base}, Branches: branches, Sources: sources}
+	s.Freeze(look.Frozen)
+	return s, nil
 }
 
 // showPromoted prints the verdicts; the answer is no if a branch is blocked.

@@ -55,6 +55,7 @@ var fields = map[string]map[string]resolver{
 		}),
 		"file":              ask((*gitNode).file),
 		"history":           ask((*gitNode).history),
+		"message":           try(func(n *gitNode) (any, error) { return n.read(func(c *standin.Commit) any { return c.Message }) }),
 		"messageHeadline":   try(func(n *gitNode) (any, error) { return n.read(func(c *standin.Commit) any { return headline(c) }) }),
 		"oid":               of(func(n *gitNode) any { return n.o.SHA }),
 		"parents":           ask((*gitNode).parents),
