@@ -41,6 +41,15 @@ func locate(rest, graphQL string) (addresses, error) {
 	return addresses{rest: r, graphQL: &g}, nil
 }
 
+// GraphQL is where GraphQL is found beside a REST API.
+func GraphQL(rest string) (string, error) {
+	at, err := locate(rest, "")
+	if err != nil {
+		return "", err
+	}
+	return at.graphQL.String(), nil
+}
+
 // parseURL takes an absolute http or https address. What it refuses it does not repeat: it may hold a password.
 func parseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)

@@ -44,7 +44,16 @@ func (d *Git) apply(c Change, parent string, at time.Time) (string, error) {
 	if parent != "" {
 		next.Parents = []string{parent}
 	}
-	return d.write(next)
+	return d.Write(next)
+}
+
+// Plant makes a tree of some files.
+func (d *Git) Plant(files map[string]string) (string, error) {
+	all := map[string]leaf{}
+	if err := d.edit(all, Change{Write: files}); err != nil {
+		return "", err
+	}
+	return d.plant(all)
 }
 
 // edit makes a change to the files of a tree: moves first, then what is deleted, then what is written.

@@ -91,7 +91,7 @@ func (d *Git) make(method Method, j mergeJob) (string, error) {
 	if method == Squash {
 		c.Parents, c.Author = []string{j.base}, signature(j.author, j.at)
 	}
-	return d.write(c)
+	return d.Write(c)
 }
 
 // rebase puts the head's own commits on top of the base, one by one, merges left out as GitHub does.
@@ -127,7 +127,7 @@ func (d *Git) pick(c *Commit, tip string, at time.Time) (string, error) {
 	scratch := func(tree string, parents ...string) string {
 		var sha string
 		if err == nil {
-			sha, err = d.write(Commit{Tree: tree, Parents: parents, Message: "scratch", Author: us, Committer: us})
+			sha, err = d.Write(Commit{Tree: tree, Parents: parents, Message: "scratch", Author: us, Committer: us})
 		}
 		return sha
 	}
@@ -144,5 +144,5 @@ func (d *Git) pick(c *Commit, tip string, at time.Time) (string, error) {
 	if m.conflict {
 		return "", errRebase
 	}
-	return d.write(Commit{Tree: m.tree, Parents: []string{tip}, Message: c.Message, Author: c.Author, Committer: webFlow(at)})
+	return d.Write(Commit{Tree: m.tree, Parents: []string{tip}, Message: c.Message, Author: c.Author, Committer: webFlow(at)})
 }

@@ -48,8 +48,8 @@ func (d *Git) Commit(sha string) (*Commit, error) {
 	})
 }
 
-// write makes a commit object.
-func (d *Git) write(c Commit) (string, error) {
+// Write makes a commit object.
+func (d *Git) Write(c Commit) (string, error) {
 	raw := gitobject.Commit{TreeHash: plumbing.NewHash(c.Tree), Author: c.Author, Committer: c.Committer, Message: c.Message}
 	for _, p := range c.Parents {
 		raw.ParentHashes = append(raw.ParentHashes, plumbing.NewHash(p))

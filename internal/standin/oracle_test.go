@@ -36,7 +36,7 @@ func dag(t testing.TB, d *Git, dice *rand.Rand, n int) []string {
 		if dice.IntN(12) == 0 {
 			c.Parents = nil
 		}
-		sha, err := d.write(c)
+		sha, err := d.Write(c)
 		if err != nil {
 			t.Fatal(err)
 		}

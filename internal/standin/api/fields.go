@@ -87,8 +87,9 @@ var fields = map[string]map[string]resolver{
 	"PullRequestReviewConnection":        pageFields,
 	"PullRequestTimelineItemsConnection": pageFields,
 	"Query": {
-		"rateLimit":  of(func(l *view) any { return l }),
-		"repository": ask((*view).repository),
+		"rateLimit":       of(func(l *view) any { return l }),
+		"repository":      ask((*view).repository),
+		"repositoryOwner": ask((*view).owner),
 	},
 	"RateLimit": {"cost": of(func(l *view) any { return l.points() })},
 	"Ref": {
@@ -97,7 +98,9 @@ var fields = map[string]map[string]resolver{
 		"rules":         ask((*branchRef).rules),
 		"target":        try(func(b *branchRef) (any, error) { return b.repo.object(b.sha) }),
 	},
-	"RefConnection": pageFields,
+	"RefConnection":        pageFields,
+	"RepositoryConnection": pageFields,
+	"Organization":         {"repositories": ask((*owner).repositories)},
 	"RefUpdateRule": {
 		"requiredApprovingReviewCount": of(func(r *standin.Rules) any { return r.Reviews }),
 		"requiredStatusCheckContexts":  of(func(r *standin.Rules) any { return contexts(r) }),
@@ -110,6 +113,7 @@ var fields = map[string]map[string]resolver{
 		"isArchived":         of(func(*repository) any { return false }),
 		"isDisabled":         of(func(*repository) any { return false }),
 		"mergeCommitAllowed": of(func(*repository) any { return true }),
+		"name":               of(func(r *repository) any { return r.r.Name() }),
 		"object":             ask((*repository).find),
 		"pullRequest":        ask((*repository).pull),
 		"pullRequests":       ask((*repository).pulls),

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 
+	gitobject "github.com/go-git/go-git/v5/plumbing/object"
+
 	"github.com/sluicegate/sluice/internal/standin"
 )
 
@@ -17,11 +19,14 @@ func getRef(c *call, r *standin.Repo) (answer, error) {
 	if err == nil && sha == "" {
 		err = standin.ErrNotFound
 	}
-	ref := "refs/heads/" + branch
+	return answer{status: http.StatusOK, body: c.refJSON(r, "refs/heads/"+branch, sha)}, err
+}
+
+func (c *call) refJSON(r *standin.Repo, ref, sha string) object {
 	url := c.s.api() + "/repos/" + r.String() + "/git/"
-	return answer{status: http.StatusOK, body: object{
+	return object{
 		"ref": ref, "node_id": nodeID("Ref", r.String()+ref), "url": url + ref, "object": object{"type": "commit", "sha": sha, "url": url + "commits/" + sha},
-	}}, err
+	}
 }
 
 // deleteRef deletes a branch; 422 if there is none. https://docs.github.com/en/rest/git/refs#delete-a-reference
@@ -44,4 +49,77 @@ func getTree(c *call, r *standin.Repo) (answer, error) {
 		return object{"path": e.Path, "mode": e.Mode, "type": e.Kind, "sha": e.SHA}
 	})
 	return ok(object{"sha": root.SHA, "tree": out, "truncated": len(list) > maxTree})
+}
+
+// createTree makes a tree of files whose contents are given. https://docs.github.com/en/rest/git/trees#create-a-tree
+func createTree(c *call, r *standin.Repo) (answer, error) {
+	var ask struct {
+		Tree []struct{ Path, Content string }
+	}
+	if err := c.read(&ask); err != nil {
+		return answer{}, err
+	}
+	files := map[string]string{}
+	for _, f := range ask.Tree {
+		files[f.Path] = f.Content
+	}
+	sha, err := r.Git().Plant(files)
+	if err != nil {
+		return answer{}, err
+	}
+	c.r.SetPathValue("tree_sha", sha)
+	made, err := getTree(c, r)
+	made.status = http.StatusCreated
+	return made, err
+}
+
+// createCommit makes a commit by the caller. https://docs.github.com/en/rest/git/commits#create-a-commit
+func createCommit(c *call, r *standin.Repo) (answer, error) {
+	var ask struct {
+		Message, Tree string
+		Parents       []string
+	}
+	if err := c.read(&ask); err != nil {
+		return answer{}, err
+	}
+	login, now := c.who.actor.Login, c.s.Now().UTC()
+	who := gitobject.Signature{Name: login, Email: login + "@example.com", When: now}
+	sha, err := r.Git().Write(standin.Commit{Tree: ask.Tree, Parents: ask.Parents, Message: ask.Message, Author: who, Committer: who})
+	url := c.s.api() + "/repos/" + r.String() + "/git/"
+	by := object{"name": who.Name, "email": who.Email, "date": timeOrNil(now)}
+	return answer{status: http.StatusCreated, body: object{
+		"sha": sha, "node_id": nodeID("Commit", r.String()+sha), "url": url + "commits/" + sha, "html_url": url + sha, "author": by, "committer": by, "message": ask.Message,
+		"tree":         object{"sha": ask.Tree, "url": url + "trees/" + ask.Tree},
+		"parents":      objects(ask.Parents, func(p string) object { return object{"sha": p, "url": url + "commits/" + p, "html_url": url + p} }),
+		"verification": object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil},
+	}}, err
+}
+
+// createRef makes a branch; 422 if it is there. https://docs.github.com/en/rest/git/refs#create-a-reference
+func createRef(c *call, r *standin.Repo) (answer, error) {
+	var ask struct{ Ref, SHA string }
+	if err := c.read(&ask); err != nil {
+		return answer{}, err
+	}
+	none := standin.ZeroSHA
+	if err := r.UpdateRefs(c.who.actor, []standin.RefUpdate{{Name: ask.Ref, BeforeOID: &none, AfterOID: ask.SHA}}); err != nil {
+		return answer{}, err
+	}
+	return answer{status: http.StatusCreated, body: c.refJSON(r, ask.Ref, ask.SHA)}, nil
+}
+
+// updateRef moves a branch. https://docs.github.com/en/rest/git/refs#update-a-reference
+func updateRef(c *call, r *standin.Repo) (answer, error) {
+	var ask struct {
+		SHA   string
+		Force bool
+	}
+	if err := c.read(&ask); err != nil {
+		return answer{}, err
+	}
+	name := "refs/" + c.r.PathValue("ref")
+	if err := r.UpdateRefs(c.who.actor, []standin.RefUpdate{{Name: name, AfterOID: ask.SHA, Force: ask.Force}}); err != nil {
+		return answer{}, err
+	}
+	return ok(c.refJSON(r, name, ask.SHA))
 }

@@ -47,6 +47,30 @@ func (l *view) repository(a arguments) (*repository, error) {
 	return &repository{l, r, r.ID()}, nil
 }
 
+// owner is GraphQL's Organization.
+type owner struct {
+	view  *view
+	login string
+}
+
+// owner finds who has repositories, or had.
+func (l *view) owner(a arguments) (*owner, error) {
+	o := &owner{l, a.text("login")}
+	if len(l.s.reposOf(o.login)) == 0 {
+		return nil, nil
+	}
+	return o, nil
+}
+
+// repositories lists what an owner has.
+func (o *owner) repositories(a arguments) (*connection, error) {
+	var list []*repository
+	for _, r := range o.view.s.reposOf(o.login) {
+		list = append(list, &repository{o.view, r, r.ID()})
+	}
+	return cut("repositories", a, list)
+}
+
 // repository is GraphQL's Repository; of the fork that a head stands in it has the base's content, which no client reads.
 type repository struct {
 	view *view
@@ -140,7 +164,11 @@ func (r *repository) find(a arguments) (*gitNode, error) {
 	if oid := a.text("oid"); oid != "" {
 		return r.object(oid)
 	}
-	return r.object(a.text("expression"))
+	name := a.text("expression")
+	if path, ok := strings.CutPrefix(name, "HEAD:"); ok {
+		name = r.r.Tip(standin.DefaultBranch) + ":" + path
+	}
+	return r.object(name)
 }
 
 func (r *repository) object(name string) (*gitNode, error) {

@@ -1,0 +1,185 @@
+// Package freeze makes and removes the branch that freezes a repository, plan.FreezeBranch, by GitHub's REST API with a person's own token: GitHub decides
+// whether that person may, and shows who did.
+//
+// The branch has a history of its own and one file that says what it is for, so that its push starts nothing of the repository's CI, and nothing of the repository
+// can be lost by it. What it means is package plan's (FreezeOf).
+//
+// How it fails: closed. A freeze that stands is moved to the new one, never removed in between, and one that could not be made is an error. No error holds the token.
+package freeze
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// Site is GitHub, for one person.
+type Site struct {
+	rest    *github.Client
+	graphQL string
+}
+
+// most is how long a request may take. Somebody is waiting.
+const most = 30 * time.Second
+
+// NewSite is GitHub at the address of its REST API, for who has a token.
+func NewSite(rest, token string) (*Site, error) {
+	at, err := url.Parse(strings.TrimSuffix(rest, "/") + "/")
+	if err != nil {
+		return nil, err
+	}
+	c := github.NewClient(&http.Client{Timeout: most, CheckRedirect: sameHost}).WithAuthToken(token)
+	c.BaseURL = at
+	graphQL, err := client.GraphQL(rest)
+	return &Site{c, graphQL}, err
+}
+
+// sameHost follows a repository that was renamed, and takes the token nowhere else.
+func sameHost(r *http.Request, via []*http.Request) error {
+	if len(via) > 3 || r.URL.Host != via[0].URL.Host || r.URL.Scheme != via[0].URL.Scheme {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+// ref is the branch as REST names it.
+const ref = "heads/" + config.FreezeBranch
+
+// explains is what stands in the branch's only file.
+const explains = "While this branch is there, sluice releases nothing of this repository, until the instant after `Until:` in the message of its last commit, if there\n" +
+	"is one. Delete the branch to end the freeze, or run `sluice freeze --end OWNER/REPO`.\n"
+
+// Freeze is what is to stand in the branch's message.
+type Freeze struct {
+	Reason string    // one line
+	Until  time.Time // zero: until somebody ends it
+}
+
+func (f Freeze) message() string {
+	if f.Until.IsZero() {
+		return f.Reason + "\n"
+	}
+	return f.Reason + "\n\nUntil: " + f.Until.UTC().Format(time.RFC3339) + "\n"
+}
+
+// Begin freezes a repository, also one that is frozen already. What the message says is what the service will read.
+func (s *Site) Begin(ctx context.Context, owner, repo string, f Freeze) error {
+	if got := plan.FreezeOf("?", f.message()); got.Reason != f.Reason || !got.Until.Equal(f.Until.Truncate(time.Second)) {
+		return fmt.Errorf("the reason %q would be read as %q: use one line of at most %d characters that begins with no Until:", f.Reason, got.Reason, plan.MaxText)
+	}
+	file := &github.TreeEntry{Path: github.String("README.md"), Mode: github.String("100644"), Type: github.String("blob"), Content: github.String(explains)}
+	tree, _, err := s.rest.Git.CreateTree(ctx, owner, repo, "", []*github.TreeEntry{file})
+	if err != nil {
+		return said(err)
+	}
+	commit, _, err := s.rest.Git.CreateCommit(ctx, owner, repo, &github.Commit{Message: github.String(f.message()), Tree: tree}, nil)
+	if err != nil {
+		return said(err)
+	}
+	at := &github.Reference{Ref: github.String("refs/" + ref), Object: &github.GitObject{SHA: commit.SHA}}
+	if _, _, err = s.rest.Git.CreateRef(ctx, owner, repo, at); status(err) == http.StatusUnprocessableEntity { // it may be there
+		_, _, err = s.rest.Git.UpdateRef(ctx, owner, repo, at, true)
+	}
+	return said(err)
+}
+
+// End ends the freeze of a repository, and reports whether there was one.
+func (s *Site) End(ctx context.Context, owner, repo string) (bool, error) {
+	_, err := s.rest.Git.DeleteRef(ctx, owner, repo, ref)
+	if status(err) == http.StatusUnprocessableEntity { // it is not there, or may not be deleted
+		if _, _, there := s.rest.Git.GetRef(ctx, owner, repo, ref); status(there) == http.StatusNotFound {
+			return false, nil
+		}
+	}
+	return err == nil, said(err)
+}
+
+// managed asks for the repositories of an owner, and whether they have the file.
+const managed = `query managed($owner: String!, $after: String, $file: String!) {
+  repositoryOwner(login: $owner) {
+    repositories(first: 100, after: $after, ownerAffiliations: OWNER) {
+      nodes { name isArchived isDisabled object(expression: $file) { oid } }
+      pageInfo { hasNextPage endCursor }
+    }
+  }
+}`
+
+// Managed is the repositories of an organization, or a person, that have the file, those that are archived left out.
+func (s *Site) Managed(ctx context.Context, owner string) (names []string, err error) {
+	variables := map[string]any{"owner": owner, "file": "HEAD:" + config.File}
+	for {
+		var answer struct {
+			Errors []struct{ Message string }
+			Data   struct {
+				RepositoryOwner *struct {
+					Repositories struct {
+						Nodes []struct {
+							Name                   string
+							IsArchived, IsDisabled bool
+							Object                 *struct{ OID string }
+						}
+						PageInfo struct {
+							HasNextPage bool
+							EndCursor   string
+						}
+					}
+				}
+			}
+		}
+		ask, err := s.rest.NewRequest(http.MethodPost, s.graphQL, map[string]any{"query": managed, "variables": variables})
+		if err != nil {
+			return nil, err
+		}
+		if _, err := s.rest.Do(ctx, ask, &answer); err != nil {
+			return nil, said(err)
+		}
+		found := answer.Data.RepositoryOwner
+		switch {
+		case len(answer.Errors) > 0: // some of them may be left out
+			return nil, fmt.Errorf("GitHub answered: %s", plan.Text(plan.Clean(answer.Errors[0].Message)))
+		case found == nil:
+			return nil, errors.New("GitHub shows nobody of that name")
+		}
+		for _, r := range found.Repositories.Nodes {
+			if !r.IsArchived && !r.IsDisabled && r.Object != nil {
+				names = append(names, r.Name)
+			}
+		}
+		page := found.Repositories.PageInfo
+		if !page.HasNextPage || page.EndCursor == variables["after"] {
+			return names, nil
+		}
+		variables["after"] = page.EndCursor
+	}
+}
+
+// status is the status of an answer that is an error; 0: there was none.
+func status(err error) int {
+	var answer *github.ErrorResponse
+	if errors.As(err, &answer) && answer.Response != nil {
+		return answer.Response.StatusCode
+	}
+	return 0
+}
+
+// said is an error in few words: what GitHub said, without the address that was asked.
+func said(err error) error {
+	var answer *github.ErrorResponse
+	switch {
+	case !errors.As(err, &answer) || answer.Response == nil:
+		return err
+	case status(err) == http.StatusNotFound:
+		return errors.New("GitHub shows no such repository to the owner of this token, or does not let them write there")
+	}
+	return fmt.Errorf("GitHub answered %s: %s", answer.Response.Status, plan.Text(plan.Clean(answer.Message)))
+}
