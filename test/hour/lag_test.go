@@ -159,14 +159,27 @@ func TestAFreezeThatReadsDoNotShowYet(t *testing.T) {
 	})
 }
 
+// A freeze in the file, and one by the branch that freezes.
 func TestNothingIsMergedBeforeReadsShowAFreeze(t *testing.T) {
+	for branch, change := range map[string]func(*standin.Repo) standin.Change{
+		"main": func(r *standin.Repo) standin.Change {
+			return standin.Change{Write: map[string]string{".github/sluice.yaml": frozen(t, r)}}
+		},
+		"sluice/freeze": func(*standin.Repo) standin.Change { return standin.Change{Message: "down"} },
+	} {
+		t.Run(branch, func(t *testing.T) { unmergedBeforeAFreezeShows(t, branch, change) })
+	}
+}
+
+func unmergedBeforeAFreezeShows(t *testing.T, branch string, change func(*standin.Repo) standin.Change) {
+	t.Helper()
 	lagging(t, "", func(w *world, r *standin.Repo) {
 		n, err := r.OpenPull(standin.NewPull{Head: "x", By: "alice", Draft: true, Change: &standin.Change{Write: map[string]string{"a-rw/1": "x"}}})
 		w.must(err)
 		time.Sleep(time.Minute)
 		w.must(r.MarkReady(n, "alice"))
 		time.Sleep(lag / 2)
-		_, err = r.Commit("main", standin.Change{Write: map[string]string{".github/sluice.yaml": frozen(t, r)}})
+		_, err = r.Commit(branch, change(r))
 		w.must(err)
 		w.glimpse(r, lag/2)
 		if p := w.pull(r, n); !p.Open || status(r, p.HeadSHA) != "pending" || wasGreen(r, p.HeadSHA, w.start) {
