@@ -139,9 +139,12 @@ func (j *judge) tipStatuses(out *plan.Plan) []plan.SetStatus {
 	return writes
 }
 
-// notes are what operators should know of each base that has rules.
+// notes are what operators should know: that all is frozen, and of each base that has rules.
 func (j *judge) notes() []plan.Note {
 	var out []plan.Note
+	if j.s.Frozen.Stands(j.s.At) {
+		out = append(out, plan.Note{Code: codeFrozen, About: string(plan.FreezeBranch), Says: j.sayFrozen()})
+	}
 	for _, name := range slices.Sorted(maps.Keys(j.s.Bases)) {
 		base := j.s.Bases[name]
 		if base.Policy == nil || base.Policy.Mode != config.Enforce {

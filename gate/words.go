@@ -72,6 +72,7 @@ const (
 
 // The codes of notes.
 const (
+	codeFrozen      = "frozen"
 	codeRulesUnread = "rules-unread"
 	codeNotEnforced = "not-enforced"
 	codeMore        = "more-warnings"
@@ -310,6 +311,18 @@ func (d *pullCase) sayHeld() string {
 	}
 	tail := when + why + enforced
 	return "held by " + plan.Middle(who, plan.MaxText-len([]rune("held by "+tail))) + tail
+}
+
+// sayFrozen is that nothing is released, why, and until when.
+func (j *judge) sayFrozen() string {
+	zone, until := time.UTC, "the branch is deleted"
+	if home := j.home(); home != nil {
+		zone = zoneOf(home, nil)
+	}
+	if f := j.s.Frozen; !f.Until.IsZero() {
+		until = plan.Clock(f.Until, zone)
+	}
+	return plan.Text("nothing is released until " + until + ": " + j.s.Frozen.Reason)
 }
 
 // sayAhead is what is said of an entry below in the merge queue: the path that a closed window holds, as far as there is room, and the reason.

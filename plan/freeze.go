@@ -44,6 +44,9 @@ func FreezeOf(tip SHA, message string) Freeze {
 // Is reports whether there is one.
 func (f Freeze) Is() bool { return f.Tip != "" }
 
+// Stands reports whether there is one, whose end has not come.
+func (f Freeze) Stands(at time.Time) bool { return f.Is() && (f.Until.IsZero() || at.Before(f.Until)) }
+
 // By is what froze, for people.
 func (f Freeze) By() string {
 	if f.Reason == "" {

@@ -336,3 +336,29 @@ func TestPromoteNothing(t *testing.T) {
 		t.Errorf("%d %q", code, out)
 	}
 }
+
+// TestPromoteFrozen: while the branch that freezes is there, and its end is not over, nothing moves; by every way to reach a repository.
+func TestPromoteFrozen(t *testing.T) {
+	for _, to := range []string{"--repo", "--remote"} {
+		f := newFleet(t, promoteRules, "rw/a", "rw/b")
+		old, tip := f.short("rw/a"), f.short("main")
+		freeze := func(message string) {
+			gitOut(t, f.dir, "update-ref", "refs/heads/sluice/freeze", strings.TrimSpace(gitOut(t, f.dir, "commit-tree", "-m", message, "main^{tree}")))
+		}
+		freeze("down\n\nUntil: 2026-11-23T12:00:00Z")
+		code, out, stderr := promoteAt(t, promoteNow, to, f.dir)
+		want := "rw/a (" + old + " → " + tip + ") held: held by day, frozen by sluice/freeze: down until Mon 23 Nov 2026 12:00 UTC\n"
+		if code != 0 || !strings.HasPrefix(out, want) || stderr != "" || f.short("rw/a") != old {
+			t.Errorf("%s: %d %q %q, want %q", to, code, out, stderr, want)
+		}
+		freeze("down\n\nUntil: 2026-11-23T09:00:00Z")
+		if code, out, stderr = promoteAt(t, promoteNow, to, f.dir); code != 0 || f.short("rw/a") != tip {
+			t.Errorf("%s: once it is over: %d %q %q", to, code, out, stderr)
+		}
+		gitOut(t, f.dir, "update-ref", "refs/heads/rw/a", old)
+		gitOut(t, f.dir, "update-ref", "refs/heads/sluice/freeze", "main") // which has no end
+		if code, out, stderr = promoteAt(t, promoteNow, to, f.dir); code != 0 || f.short("rw/a") != old {
+			t.Errorf("%s: the default branch's own commit: %d %q %q", to, code, out, stderr)
+		}
+	}
+}

@@ -35,6 +35,7 @@ var acts = []act{
 	{2, (*world).review},
 	{1, (*world).label},
 	{1, (*world).deleteBranch},
+	{2, (*world).freeze},
 	{4, (*world).rule},
 	{3, (*world).pushByRoot},
 	{9, (*world).fail},
@@ -46,6 +47,10 @@ var acts = []act{
 func (w *world) step() {
 	if w.queue && w.dice.IntN(3) == 0 {
 		pick(w.dice, (*world).enqueue, (*world).enqueue, (*world).mergeGroup)(w)
+		return
+	}
+	if w.repo.Tip(freezes) != "" && w.dice.IntN(3) == 0 {
+		w.thaw("alice")
 		return
 	}
 	total := 0
@@ -94,6 +99,22 @@ func (w *world) tried(err error, format string, args ...any) {
 	}
 	w.say(format, args...)
 }
+
+// freezes is the branch that freezes.
+const freezes = "sluice/freeze"
+
+// freeze has a writer freeze the repository, for a while or until somebody ends it.
+func (w *world) freeze() {
+	message := "incident"
+	if w.dice.IntN(2) == 0 {
+		message += "\n\nUntil: " + w.start.Add(lastOpening).UTC().Format(time.RFC3339) // which no world waits for
+	}
+	_, err := w.repo.Commit(freezes, standin.Change{By: "alice", Message: message})
+	w.tried(err, "alice freezes")
+}
+
+// thaw ends that.
+func (w *world) thaw(by string) { w.tried(w.repo.Push(by, freezes, ""), by+" ends the freeze") }
 
 // change draws what a commit changes.
 func (w *world) change(by string) *standin.Change {

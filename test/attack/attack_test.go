@@ -126,6 +126,9 @@ func (w *world) end() {
 		_, err := w.repo.Commit("main", standin.Change{By: "root", Message: "rules", Write: map[string]string{rules: w.drawn[0].text}})
 		w.tried(err, "root puts back the first file")
 	}
+	if w.repo.Tip(freezes) != "" {
+		w.thaw("root")
+	}
 	w.sleep(time.Until(w.start.Add(lastOpening)))
 	w.say("the last opening begins")
 	for range 30 {

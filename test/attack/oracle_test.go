@@ -17,18 +17,20 @@ import (
 //	(b) What is due moves within a bounded time once faults end.
 //	(c) Under enforce, while GitHub takes our writes, no success of ours whose releases are closed stands for longer than one write takes
 //	    on a commit that was not merged into, or moved to, the branch that demands that context.
+//	    Both hold while the branch that freezes is there, of what is live, too.
 //	(d) Nothing panics, everything ends, and what is quiet writes nothing.
 //
 // A success of ours counts for the branch whose rules demand its context, by GitHub's own way to compare contexts, whatever it was meant
 // for when it was set.
 type oracle struct {
 	w        *world
-	moves    int    // of the repository that were judged
-	tip      string // main's
-	now      *spec  // of main's tip; nil: none, or invalid
-	file     bool   // main's tip has a file
-	last     *spec  // the newest that was valid
-	since    time.Time
+	moves    int       // of the repository that were judged
+	tip      string    // main's
+	now      *spec     // of main's tip; nil: none, or invalid
+	file     bool      // main's tip has a file
+	last     *spec     // the newest that was valid
+	since    time.Time // when one of these changed
+	frozen   time.Time // since when the branch that freezes is there; zero: it is not
 	shas     []string
 	known    map[string]bool
 	line     map[string]bool // every commit that was on main's first-parent line
@@ -70,6 +72,8 @@ func (o *oracle) look(w *world) {
 		case "rw/a":
 			o.onBranch(m)
 			o.seen[m.After] = true
+		case freezes:
+			o.freezes(m)
 		}
 	}
 	if o.moves = len(moves); o.tip == "" {
@@ -117,6 +121,31 @@ func (o *oracle) follow(m standin.Moved) {
 	}
 }
 
+// freezes notes that the branch that freezes came, or went. Whoever follows it has to see it as a file.
+func (o *oracle) freezes(m standin.Moved) {
+	switch {
+	case m.After == "":
+		o.frozen = time.Time{}
+	case o.frozen.IsZero():
+		o.frozen = m.At
+	}
+	o.since = m.At
+}
+
+// isOpen reports whether a window of a file is open, and nothing frozen.
+func (o *oracle) isOpen(s *spec, window string, at time.Time) bool {
+	return o.frozen.IsZero() && s.isOpen(window, at)
+}
+
+// shutSince tells since when a window of a file releases nothing; zero while it does.
+func (o *oracle) shutSince(s *spec, window string, at time.Time) time.Time {
+	since := s.shutSince(window, at)
+	if o.frozen.IsZero() || !since.IsZero() && since.Before(o.frozen) {
+		return since
+	}
+	return o.frozen
+}
+
 // once keeps a breach if it is news.
 func (o *oracle) once(rule, text string) {
 	if !o.reported[rule+text] && checked(rule) && !known(text) {
@@ -162,12 +191,16 @@ func (o *oracle) onMain(m standin.Moved) {
 	case m.At.Before(o.since.Add(aWrite)), !ours(m.By) && (o.excused(m.At) || m.At.Before(o.fileSeen(reads))):
 		return
 	}
+	if ours(m.By) && !o.frozen.IsZero() {
+		o.once("a", "sluice merged "+m.After[:7]+" into main, which is frozen")
+		return
+	}
 	before, err := o.w.repo.Files(m.Before)
 	o.w.must(err)
 	after, err := o.w.repo.Files(m.After)
 	o.w.must(err)
 	for _, path := range slices.Sorted(maps.Keys(both(before, after))) {
-		if before[path] != after[path] && windowed(path) && !o.now.isOpen("w", m.At) {
+		if before[path] != after[path] && windowed(path) && !o.isOpen(o.now, "w", m.At) {
 			o.once("a", "main moved to "+m.After[:7]+" by "+m.By.Login+" with "+path+" while w is closed")
 			return
 		}
@@ -200,7 +233,7 @@ func (o *oracle) onBranch(m standin.Moved) {
 	}
 	where := "rw/a moved to " + m.After[:7] + " by " + m.By.Login
 	switch {
-	case !o.last.observe && !o.last.isOpen("v", m.At):
+	case !o.last.observe && !o.isOpen(o.last, "v", m.At):
 		o.once("a", where+" while v is closed")
 	case !o.line[m.After]:
 		o.once("a", where+", which is not on main")
@@ -316,7 +349,7 @@ func (o *oracle) closed(branch, sha string, at time.Time) time.Time {
 		if !o.w.lock || o.last == nil || !o.last.branches || o.last.observe {
 			return time.Time{}
 		}
-		return o.last.shutSince("v", at)
+		return o.shutSince(o.last, "v", at)
 	}
 	if o.now == nil || o.now.observe {
 		return time.Time{}
@@ -324,7 +357,7 @@ func (o *oracle) closed(branch, sha string, at time.Time) time.Time {
 	if !slices.ContainsFunc(o.w.changed(o.tip, sha), windowed) {
 		return time.Time{}
 	}
-	return o.now.shutSince("w", at)
+	return o.shutSince(o.now, "w", at)
 }
 
 // due is when a success must be paid back, the time of the write aside: at once when it is closed, later where GitHub took no writes, the

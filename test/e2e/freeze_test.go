@@ -31,7 +31,7 @@ func TestFreezeAtOnce(t *testing.T) {
 	w := newWorld(t, f.String())
 	w.plant(w.tip("main"), "rw/a")
 	start := w.tip("rw/a")
-	w.serve(noResync)
+	p := w.serve(noResync)
 	w.freeze("incident 4711: the database is down\n\nUntil: 2030-01-01T00:00:00Z\n")
 	const says = "pending: held by live, frozen by sluice/freeze: incident 4711: the database is down until " + openDay
 	live, windowed := w.open("live", "apps/a-rt/x"), w.open("windowed", "held/x")
@@ -44,6 +44,9 @@ func TestFreezeAtOnce(t *testing.T) {
 	})
 	w.unmerged(live, windowed)
 	w.stand(start, "rw/a")
+	if _, body := get(t, p.page); !strings.Contains(body, "sluice/freeze: nothing is released until "+openDay+": incident 4711") {
+		t.Errorf("the page does not say it: %s", body)
+	}
 	w.freeze("again") // of which nothing says when it ends
 	w.hasStatus(live, "pending: held by live, frozen by sluice/freeze: again")
 	w.unmerged(live, windowed)

@@ -221,6 +221,8 @@ func kindOf(o any, declared string) string {
 		}
 	case standin.Status:
 		return "StatusContext"
+	case *owner:
+		return "Organization"
 	case *ruleNode:
 		if declared == "RuleParameters" {
 			return ruleParameters[o.rule.Type]
