@@ -75,7 +75,7 @@ func (f Freeze) message() string {
 // Begin freezes a repository, also one that is frozen already. What the message says is what the service will read.
 func (s *Site) Begin(ctx context.Context, owner, repo string, f Freeze) error {
 	if got := plan.FreezeOf("?", f.message()); got.Reason != f.Reason || !got.Until.Equal(f.Until.Truncate(time.Second)) {
-		return fmt.Errorf("the reason %q would be read as %q: use one line of at most %d characters that begins with no Until:", f.Reason, got.Reason, plan.MaxText)
+		return fmt.Errorf("the reason %q would be read as %q: use one line of at most %d characters, without Until at its beginning", f.Reason, got.Reason, plan.MaxText)
 	}
 	file := &github.TreeEntry{Path: github.String("README.md"), Mode: github.String("100644"), Type: github.String("blob"), Content: github.String(explains)}
 	tree, _, err := s.rest.Git.CreateTree(ctx, owner, repo, "", []*github.TreeEntry{file})

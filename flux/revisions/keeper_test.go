@@ -722,6 +722,18 @@ func BenchmarkAnswer(b *testing.B) {
 			answer(b, k, tip, head)
 		}
 	})
+	o.git("", "-C", o.dir, "symbolic-ref", "HEAD", "refs/heads/none")
+	tip = o.commit("main", "main", map[string]string{"apps/app000/o01.yaml": deployment("app000", "c1", "0")})
+	answer(b, k, tip, changed("main")) // the tip is read
+	b.Run("image", func(b *testing.B) { // of a Deployment, of which the graph knows no more than that it is there
+		for b.Loop() {
+			b.StopTimer()
+			n++
+			head := o.commit("topic", "main", map[string]string{"apps/app000/o01.yaml": deployment("app000", "c1", fmt.Sprint(n))})
+			b.StartTimer()
+			answer(b, k, tip, head)
+		}
+	})
 	before, head := tip, changed("main")
 	b.Run("merged", func(b *testing.B) {
 		for b.Loop() {
