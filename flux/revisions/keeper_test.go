@@ -724,7 +724,7 @@ func BenchmarkAnswer(b *testing.B) {
 	})
 	o.git("", "-C", o.dir, "symbolic-ref", "HEAD", "refs/heads/none")
 	tip = o.commit("main", "main", map[string]string{"apps/app000/o01.yaml": deployment("app000", "c1", "0")})
-	answer(b, k, tip, changed("main")) // the tip is read
+	answer(b, k, tip, changed("main"))  // the tip is read
 	b.Run("image", func(b *testing.B) { // of a Deployment, of which the graph knows no more than that it is there
 		for b.Loop() {
 			b.StopTimer()
