@@ -1,9 +1,11 @@
 package forge
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/sluicegate/sluice/forge/branches"
+	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -19,20 +21,24 @@ type rawRepo struct {
 	SquashMergeAllowed bool
 	RebaseMergeAllowed bool
 	DefaultBranchRef   *branches.RawBase
-	Freeze             *struct {
-		Target *struct{ Oid, Message string }
-	}
+	Freeze             json.RawMessage
 }
 
-// frozen is the freeze that the repository shows. That of a tip that is not shown has no end.
-func (r *rawRepo) frozen() plan.Freeze {
-	switch {
-	case r.Freeze == nil:
-		return plan.Freeze{}
-	case r.Freeze.Target == nil:
-		return plan.FreezeOf("?", "")
+// frozen is the freeze that the repository shows; null: none. That of a tip that is not shown has no end.
+func (r *rawRepo) frozen() (plan.Freeze, error) {
+	var ref *struct {
+		Target *struct{ Oid, Message string }
 	}
-	return plan.FreezeOf(plan.SHA(r.Freeze.Target.Oid), r.Freeze.Target.Message)
+	if err := json.Unmarshal(r.Freeze, &ref); err != nil {
+		return plan.Freeze{}, client.Unreadable(err)
+	}
+	switch {
+	case ref == nil:
+		return plan.Freeze{}, nil
+	case ref.Target == nil:
+		return plan.FreezeOf("?", ""), nil
+	}
+	return plan.FreezeOf(plan.SHA(ref.Target.Oid), ref.Target.Message), nil
 }
 
 type rawPull struct {

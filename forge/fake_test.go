@@ -222,7 +222,7 @@ func commitsPart(n int, parents ...int) obj {
 func repoPart(pulls ...obj) obj {
 	return obj{
 		"id": "R1", "databaseId": 42, "isArchived": false, "mergeCommitAllowed": true, "squashMergeAllowed": true,
-		"rebaseMergeAllowed": false, "defaultBranchRef": basePart("main", "version: 1\n"),
+		"rebaseMergeAllowed": false, "defaultBranchRef": basePart("main", "version: 1\n"), "freeze": nil,
 		"pullRequests": obj{
 			"totalCount": len(pulls), "nodes": pulls, "pageInfo": obj{"hasNextPage": false, "endCursor": nil},
 		},

@@ -99,6 +99,7 @@ type observation struct {
 	pageLists, wholeLists listRoom
 
 	once      rawRepo                  // what there is once, from the first page
+	frozen    plan.Freeze              // likewise
 	own       []plan.Branch            // bases under whose contexts statuses are asked for with the pull requests
 	full      map[int]*rawPull         // details that came with the first page
 	there     map[plan.Branch]*pathSet // what is known of the paths at bases' tips
@@ -178,7 +179,7 @@ func (l *observation) run(ctx context.Context) (plan.Snapshot, error) {
 	}
 	s.Again = l.Again
 	l.rememberLook(s)
-	s.Freeze(l.once.frozen())
+	s.Freeze(l.frozen)
 	return s, nil
 }
 

@@ -301,6 +301,10 @@ func (raw *rawPull) unusable() bool {
 // keepOnce keeps what the first page says of the repository and of what was asked for by alias.
 func (l *observation) keepOnce(ctx context.Context, p page, repo rawRepo, r client.Reply) error {
 	l.once, l.named, l.skew = repo, r.Aliases(), r.Skew()
+	var err error
+	if l.frozen, err = repo.frozen(); err != nil {
+		return err
+	}
 	if repo.DefaultBranchRef != nil {
 		l.Home = plan.Branch(repo.DefaultBranchRef.Name)
 		if err := l.KeepBase(repo.DefaultBranchRef); err != nil {
