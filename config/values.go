@@ -182,7 +182,7 @@ func repositoryURL(url string) (says, bool) {
 
 // branchName checks the name of a branch by git's rules (git check-ref-format --branch), and a few that GitHub adds.
 func branchName(name string) (says, bool) {
-	if name == FreezeBranch {
+	if strings.EqualFold(name, FreezeBranch) {
 		return freezeIsNone(), false
 	}
 	bad := strings.HasPrefix(name, "-") || strings.HasPrefix(name, "refs/") || name == "@" || name == "HEAD" ||
