@@ -30,7 +30,7 @@ func TestFrozen(t *testing.T) {
 		},
 		{
 			plan.FreezeOf("f", "down"), "nothing is released until the branch is deleted: down",
-			"held by live, frozen by sluice/freeze: down: no opening scheduled", "held by w, frozen by sluice/freeze: down: no opening scheduled", plan.Held,
+			"held by live, frozen by sluice/freeze: down until that branch is deleted", "held by w, frozen by sluice/freeze: down until that branch is deleted", plan.Held,
 		},
 		{plan.FreezeOf("f", "down\n\nUntil: 2026-11-23T09:00Z"), "", "live", "open until Mon 23 Nov 2026 15:55 CET: w", plan.Release},
 	} {

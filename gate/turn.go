@@ -131,7 +131,7 @@ func (t *turns) heldOver(d *pullCase, full window.Name) ruling {
 			r.until = end
 		}
 	}
-	r.reason = sayFull(full, d.policy.PullRequests.MaxMergesPerOpening, r.until, d.zone())
+	r.reason = sayFull(full, d.policy.PullRequests.MaxMergesPerOpening, d.s.Until(r.until, d.zone()))
 	return r
 }
 

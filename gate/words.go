@@ -305,7 +305,7 @@ func (d *pullCase) sayHeld() string {
 	if _, bound := d.base.Enforced(d.pull.Base, d.s.App); d.base.Rules && !bound && d.pull.Base != "" {
 		enforced = " (not enforced)"
 	}
-	when := until(d.open.Until, d.zone())
+	when := d.s.Until(d.open.Until, d.zone())
 	if brief != "" && len([]rune("held by "+who+when+why+enforced)) > plan.MaxReason {
 		why = brief
 	}
@@ -346,13 +346,6 @@ func (d *pullCase) pathOf(windows []windowRef) string {
 		}
 	}
 	return ""
-}
-
-func until(t time.Time, zone *time.Location) string {
-	if t.IsZero() {
-		return ": no opening scheduled"
-	}
-	return " until " + plan.Clock(t, zone)
 }
 
 func sayArmedOtherwise(armed, want config.Method) string {
@@ -426,12 +419,12 @@ func (d *pullCase) sayBehind() string {
 
 func sayInTurn(first int) string { return fmt.Sprintf("due; merging after #%d", first) }
 
-func sayFull(w window.Name, most int, t time.Time, zone *time.Location) string {
+func sayFull(w window.Name, most int, until string) string {
 	merges := "1 merge"
 	if most != 1 {
 		merges = fmt.Sprintf("%d merges", most)
 	}
-	tail := until(t, zone) + ": limit of " + merges + " per opening reached"
+	tail := until + ": limit of " + merges + " per opening reached"
 	return "held by " + plan.Middle(plan.Clean(string(w)), plan.MaxText-len([]rune("held by "+tail))) + tail
 }
 
@@ -471,7 +464,7 @@ func (d *pullCase) sayReleased(people string) string {
 		what = "open"
 	}
 	if !d.open.Until.IsZero() {
-		what += until(d.open.Until, d.zone())
+		what += d.s.Until(d.open.Until, d.zone())
 	}
 	switch {
 	case people != "":

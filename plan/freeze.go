@@ -47,6 +47,17 @@ func (f Freeze) Is() bool { return f.Tip != "" }
 // Stands reports whether there is one, whose end has not come.
 func (f Freeze) Stands(at time.Time) bool { return f.Is() && (f.Until.IsZero() || at.Before(f.Until)) }
 
+// Until is how long something is held that opens at an instant, in a zone; a zero one is none that is in sight.
+func (s *Snapshot) Until(opens time.Time, zone *time.Location) string {
+	switch {
+	case !opens.IsZero():
+		return " until " + Clock(opens, zone)
+	case s.Frozen.Is() && s.Frozen.Until.IsZero():
+		return " until that branch is deleted"
+	}
+	return ": no opening scheduled"
+}
+
 // By is what froze, for people.
 func (f Freeze) By() string {
 	if f.Reason == "" {

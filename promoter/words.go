@@ -131,10 +131,10 @@ func (d *branchCase) sayHeld() string {
 	case o.Open:
 		why = ": inside the cutoff before the close"
 	}
-	tail := who + ": no opening scheduled"
-	if u := d.open.ReleasableChange; !u.IsZero() {
-		tail = who + " until " + plan.Clock(u, d.open.zone) + why
+	if d.open.ReleasableChange.IsZero() {
+		why = ""
 	}
+	tail := who + d.j.s.Until(d.open.ReleasableChange, d.open.zone) + why
 	return "held by " + plan.Middle(plan.Clean(string(d.open.name)), plan.MaxText-runes("held by "+tail)) + tail
 }
 
