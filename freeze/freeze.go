@@ -25,6 +25,7 @@ import (
 
 // Site is GitHub, for one person.
 type Site struct {
+	Waits   func(time.Duration) // is told when GitHub wants to be left alone for that long; nil: nobody is
 	rest    *github.Client
 	graphQL string
 }
@@ -33,15 +34,17 @@ type Site struct {
 const most = 30 * time.Second
 
 // NewSite is GitHub at the address of its REST API, for who has a token.
-func NewSite(rest, token string) (*Site, error) {
+func NewSite(rest, token string) (*Site, error) { return newSite(rest, token, http.DefaultTransport) }
+
+func newSite(rest, token string, over http.RoundTripper) (*Site, error) {
 	at, err := url.Parse(strings.TrimSuffix(rest, "/") + "/")
 	if err != nil {
 		return nil, err
 	}
-	c := github.NewClient(&http.Client{Timeout: most, CheckRedirect: sameHost}).WithAuthToken(token)
+	c := github.NewClient(&http.Client{Transport: over, Timeout: most, CheckRedirect: sameHost}).WithAuthToken(token)
 	c.BaseURL = at
 	graphQL, err := client.GraphQL(rest)
-	return &Site{c, graphQL}, err
+	return &Site{rest: c, graphQL: graphQL}, err
 }
 
 // sameHost follows a repository that was renamed, and takes the token nowhere else.
@@ -78,19 +81,57 @@ func (s *Site) Begin(ctx context.Context, owner, repo string, f Freeze) error {
 		return fmt.Errorf("the reason %q would be read as %q: use one line of at most %d characters, without Until at its beginning", f.Reason, got.Reason, plan.MaxText)
 	}
 	file := &github.TreeEntry{Path: github.String("README.md"), Mode: github.String("100644"), Type: github.String("blob"), Content: github.String(explains)}
-	tree, _, err := s.rest.Git.CreateTree(ctx, owner, repo, "", []*github.TreeEntry{file})
-	if err != nil {
+	var tree *github.Tree
+	if err := s.patiently(ctx, func() (err error) {
+		tree, _, err = s.rest.Git.CreateTree(ctx, owner, repo, "", []*github.TreeEntry{file})
+		return err
+	}); err != nil {
 		return said(err)
 	}
-	commit, _, err := s.rest.Git.CreateCommit(ctx, owner, repo, &github.Commit{Message: github.String(f.message()), Tree: tree}, nil)
-	if err != nil {
+	var commit *github.Commit
+	if err := s.patiently(ctx, func() (err error) {
+		commit, _, err = s.rest.Git.CreateCommit(ctx, owner, repo, &github.Commit{Message: github.String(f.message()), Tree: tree}, nil)
+		return err
+	}); err != nil {
 		return said(err)
 	}
 	at := &github.Reference{Ref: github.String("refs/" + ref), Object: &github.GitObject{SHA: commit.SHA}}
-	if _, _, err = s.rest.Git.CreateRef(ctx, owner, repo, at); status(err) == http.StatusUnprocessableEntity { // it may be there
-		_, _, err = s.rest.Git.UpdateRef(ctx, owner, repo, at, true)
+	return said(s.patiently(ctx, func() error {
+		_, _, err := s.rest.Git.CreateRef(ctx, owner, repo, at)
+		if status(err) == http.StatusUnprocessableEntity { // it may be there
+			_, _, err = s.rest.Git.UpdateRef(ctx, owner, repo, at, true)
+		}
+		return err
+	}))
+}
+
+// How long GitHub is waited for, and how often: it takes 80 requests a minute that make something, and three are needed for each repository.
+const (
+	waitMost  = 2 * time.Minute
+	waitsMost = 3
+)
+
+// patiently tries again after GitHub's secondary limit.
+func (s *Site) patiently(ctx context.Context, try func() error) error {
+	for n := 0; ; n++ {
+		err := try()
+		var limited *github.AbuseRateLimitError
+		if n == waitsMost || !errors.As(err, &limited) {
+			return err
+		}
+		wait := time.Minute
+		if limited.RetryAfter != nil {
+			wait = min(*limited.RetryAfter, waitMost)
+		}
+		if s.Waits != nil {
+			s.Waits(wait)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
 	}
-	return said(err)
 }
 
 // End ends the freeze of a repository, and reports whether there was one.

@@ -100,12 +100,23 @@ func (e *env) freeze(ctx context.Context, github string, call freezeCall, args [
 			args = append(args, call.org+"/"+name)
 		}
 	}
+	site.Waits = func(d time.Duration) {
+		fmt.Fprintf(e.stderr, "sluice: GitHub takes no more for now; going on in %s\n", d.Round(time.Second))
+	}
 	view := report.Freezes{Repositories: []report.Freeze{}}
 	for _, arg := range args {
-		view.Repositories = append(view.Repositories, freezeOne(ctx, site, arg, wanted, call.end))
+		f := freezeOne(ctx, site, arg, wanted, call.end)
+		if view.Repositories = append(view.Repositories, f); !call.json {
+			e.showFreeze(f, call.end) // who waits for many sees each
+		}
 	}
-	if err := e.showFreezes(view, call); err != nil {
-		return err
+	switch {
+	case call.json:
+		if err := printJSON(e.stdout, view); err != nil {
+			return err
+		}
+	case len(args) == 0:
+		fmt.Fprintf(e.stdout, "no repository of %s has %s\n", call.org, config.File)
 	}
 	return answer(view.Failed())
 }
@@ -129,29 +140,20 @@ func freezeOne(ctx context.Context, site *freeze.Site, name string, wanted freez
 	return report.Freeze{Repository: name, Frozen: true, Until: report.Instant{Time: wanted.Until}}
 }
 
-// showFreezes prints a line for each repository.
-func (e *env) showFreezes(v report.Freezes, call freezeCall) error {
-	if call.json {
-		return printJSON(e.stdout, v)
+// showFreeze prints what became of a repository.
+func (e *env) showFreeze(f report.Freeze, ends bool) {
+	switch {
+	case f.Error != nil:
+		fmt.Fprintf(e.stderr, "sluice: %s: %s\n", f.Repository, *f.Error)
+	case f.Ended:
+		fmt.Fprintf(e.stdout, "%s: no longer frozen\n", f.Repository)
+	case ends:
+		fmt.Fprintf(e.stdout, "%s: was not frozen\n", f.Repository)
+	case f.Until.IsZero():
+		fmt.Fprintf(e.stdout, "%s: frozen until sluice freeze --end %[1]s\n", f.Repository)
+	default:
+		fmt.Fprintf(e.stdout, "%s: frozen until %s\n", f.Repository, f.Until.Format(time.RFC3339))
 	}
-	for _, f := range v.Repositories {
-		switch {
-		case f.Error != nil:
-			fmt.Fprintf(e.stderr, "sluice: %s: %s\n", f.Repository, *f.Error)
-		case f.Ended:
-			fmt.Fprintf(e.stdout, "%s: no longer frozen\n", f.Repository)
-		case call.end:
-			fmt.Fprintf(e.stdout, "%s: was not frozen\n", f.Repository)
-		case f.Until.IsZero():
-			fmt.Fprintf(e.stdout, "%s: frozen until sluice freeze --end %[1]s\n", f.Repository)
-		default:
-			fmt.Fprintf(e.stdout, "%s: frozen until %s\n", f.Repository, f.Until.Format(time.RFC3339))
-		}
-	}
-	if len(v.Repositories) == 0 {
-		fmt.Fprintf(e.stdout, "no repository of %s has %s\n", call.org, config.File)
-	}
-	return nil
 }
 
 // localMoment is an instant to come, in this machine's zone where it says none.
