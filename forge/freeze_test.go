@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/window"
@@ -63,8 +62,5 @@ func TestFrozen(t *testing.T) {
 				c.freeze, c.want = nil, plan.Freeze{}
 			}
 		})
-	}
-	if config.FreezeBranch != plan.FreezeBranch {
-		t.Error("two names")
 	}
 }

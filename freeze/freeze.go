@@ -62,22 +62,9 @@ const ref = "heads/" + config.FreezeBranch
 const explains = "While this branch is there, sluice releases nothing of this repository, until the instant after `Until:` in the message of its last commit, if there\n" +
 	"is one. Delete the branch to end the freeze, or run `sluice freeze --end OWNER/REPO`.\n"
 
-// Freeze is what is to stand in the branch's message.
-type Freeze struct {
-	Reason string    // one line
-	Until  time.Time // zero: until somebody ends it
-}
-
-func (f Freeze) message() string {
-	if f.Until.IsZero() {
-		return f.Reason + "\n"
-	}
-	return f.Reason + "\n\nUntil: " + f.Until.UTC().Format(time.RFC3339) + "\n"
-}
-
 // Begin freezes a repository, also one that is frozen already. What the message says is what the service will read.
-func (s *Site) Begin(ctx context.Context, owner, repo string, f Freeze) error {
-	if got := plan.FreezeOf("?", f.message()); got.Reason != f.Reason || !got.Until.Equal(f.Until.Truncate(time.Second)) {
+func (s *Site) Begin(ctx context.Context, owner, repo string, f plan.Freeze) error {
+	if got := plan.FreezeOf("?", f.Message()); got.Reason != f.Reason || !got.Until.Equal(f.Until.Truncate(time.Second)) {
 		return fmt.Errorf("the reason %q would be read as %q: use one line of at most %d characters, without Until at its beginning", f.Reason, got.Reason, plan.MaxText)
 	}
 	file := &github.TreeEntry{Path: github.String("README.md"), Mode: github.String("100644"), Type: github.String("blob"), Content: github.String(explains)}
@@ -90,7 +77,7 @@ func (s *Site) Begin(ctx context.Context, owner, repo string, f Freeze) error {
 	}
 	var commit *github.Commit
 	if err := s.patiently(ctx, func() (err error) {
-		commit, _, err = s.rest.Git.CreateCommit(ctx, owner, repo, &github.Commit{Message: github.String(f.message()), Tree: tree}, nil)
+		commit, _, err = s.rest.Git.CreateCommit(ctx, owner, repo, &github.Commit{Message: github.String(f.Message()), Tree: tree}, nil)
 		return err
 	}); err != nil {
 		return said(err)

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/sluicegate/sluice/plan"
 )
 
 // server answers requests in memory, in their order.
@@ -47,7 +49,7 @@ func TestLimited(t *testing.T) {
 		var waits []time.Duration
 		s.Waits = func(d time.Duration) { waits = append(waits, d.Round(time.Second)) }
 		began := time.Now()
-		if err := s.Begin(t.Context(), "acme", "fleet", Freeze{Reason: "down"}); err != nil {
+		if err := s.Begin(t.Context(), "acme", "fleet", plan.Freeze{Reason: "down"}); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(began).Round(time.Second); took != 2*time.Minute || len(waits) != 2 || waits[0] != time.Minute {
@@ -57,7 +59,7 @@ func TestLimited(t *testing.T) {
 			t.Errorf("asked %q", at.asked)
 		}
 		s, at = site(t, limited, limited, limited, limited)
-		if err := s.Begin(t.Context(), "acme", "fleet", Freeze{Reason: "down"}); err == nil || strings.Contains(err.Error(), "secret") || len(at.answers) > 0 {
+		if err := s.Begin(t.Context(), "acme", "fleet", plan.Freeze{Reason: "down"}); err == nil || strings.Contains(err.Error(), "secret") || len(at.answers) > 0 {
 			t.Errorf("%v, %q", err, at.asked)
 		}
 		time.Sleep(2 * most) // net/http ends what waits for an answer that was refused by its own clock
@@ -68,7 +70,7 @@ func TestLimited(t *testing.T) {
 func TestReasons(t *testing.T) {
 	for _, reason := range []string{"a\nb", "a\n\nUntil: 2099-01-01T00:00Z", " a", "a\x1b[1m", strings.Repeat("x", 5000), "Until: 2099-01-01T00:00Z"} {
 		s, at := site(t)
-		if err := s.Begin(t.Context(), "acme", "fleet", Freeze{Reason: reason}); err == nil || len(at.asked) > 0 {
+		if err := s.Begin(t.Context(), "acme", "fleet", plan.Freeze{Reason: reason}); err == nil || len(at.asked) > 0 {
 			t.Errorf("%q: %v, %q", reason, err, at.asked)
 		}
 	}

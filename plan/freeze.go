@@ -41,6 +41,14 @@ func FreezeOf(tip SHA, message string) Freeze {
 	return f
 }
 
+// Message is what FreezeOf reads as f.
+func (f Freeze) Message() string {
+	if f.Until.IsZero() {
+		return f.Reason + "\n"
+	}
+	return f.Reason + "\n\nUntil: " + f.Until.UTC().Format(time.RFC3339) + "\n"
+}
+
 // Is reports whether there is one.
 func (f Freeze) Is() bool { return f.Tip != "" }
 

@@ -1,9 +1,6 @@
 package window
 
-import (
-	"maps"
-	"time"
-)
+import "time"
 
 // Frozen is the calendar with all of its windows frozen, Live too, before an instant; a zero one: without an end in sight. Of freezes that cover an instant this
 // one gives its name.
@@ -12,7 +9,7 @@ func (c *Calendar) Frozen(by string, until time.Time) *Calendar {
 	if !until.IsZero() {
 		stretch.until = instantOf(until)
 	}
-	out := &Calendar{names: c.names, windows: maps.Clone(c.windows), freezes: c.freezes}
+	out := &Calendar{names: c.names, windows: make(map[Name]*compiledWindow, len(c.windows)), freezes: c.freezes}
 	for n, w := range c.windows {
 		out.windows[n] = &compiledWindow{
 			spec: w.spec, always: w.always, schedule: w.schedule, dates: w.dates, cutoff: w.cutoff, frosts: frosts(append([]frost{stretch}, w.frosts...)),

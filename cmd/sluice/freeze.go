@@ -14,6 +14,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/freeze"
+	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/report"
 	"github.com/sluicegate/sluice/window"
 )
@@ -70,7 +71,7 @@ func newFreezeCommand(e *env) *cobra.Command {
 }
 
 func (e *env) freeze(ctx context.Context, github string, call freezeCall, args []string) error {
-	wanted := freeze.Freeze{Reason: strings.TrimSpace(call.reason)}
+	wanted := plan.Freeze{Reason: strings.TrimSpace(call.reason)}
 	switch {
 	case !call.end && wanted.Reason == "":
 		return errors.New("--now: say why: people read it on every pull request")
@@ -122,7 +123,7 @@ func (e *env) freeze(ctx context.Context, github string, call freezeCall, args [
 }
 
 // freezeOne freezes a repository, or ends that.
-func freezeOne(ctx context.Context, site *freeze.Site, name string, wanted freeze.Freeze, ends bool) report.Freeze {
+func freezeOne(ctx context.Context, site *freeze.Site, name string, wanted plan.Freeze, ends bool) report.Freeze {
 	owner, repo, ok := strings.Cut(name, "/")
 	switch was, err := false, error(nil); {
 	case !ok || owner == "" || repo == "" || strings.Contains(repo, "/"):
