@@ -81,7 +81,7 @@ func (c *compiler) policy() *Policy {
 	return &Policy{
 		Mode: c.doc.mode, Zone: c.doc.zone, Calendar: c.calendar, Windows: c.doc.digests(), Layout: c.layout,
 		PullRequests: c.doc.pulls, Clusters: c.doc.clusters, Branches: c.doc.branches, Lines: c.lines(),
-		Flux: c.doc.layout.flux, EntryPoints: c.points, Consistency: c.doc.checks,
+		Flux: c.doc.layout.flux, EntryPoints: c.points, Consistency: c.doc.checks, Override: c.doc.override,
 	}
 }
 

@@ -3,6 +3,8 @@ package config
 import (
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/sluicegate/sluice/flux/graph"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/window"
@@ -20,6 +22,7 @@ type document struct {
 	clusters []graph.Root
 	branches []Branch
 	checks   Consistency
+	override *Override
 }
 
 // layoutText is the file's layout section.
@@ -71,7 +74,7 @@ func (d *document) file() kind {
 		key{"clusters", false, list(&d.clusters, bounds{0, MaxClusters}, clusterValue)},
 		key{"branches", false, list(&d.branches, bounds{0, MaxBranches}, branchValue)},
 		key{"consistency", false, d.checks.value()},
-		key{"override", false, kind{refused: overrideUnsupported()}},
+		key{"override", false, override(&d.override)},
 	)
 }
 
@@ -168,4 +171,23 @@ func branchValue(b *Branch) kind {
 		key{"window", true, text(&b.Window)},
 		key{"checks", false, choice(&b.Checks, ChecksNone, ChecksRequired, ChecksAll)},
 	)
+}
+
+// override is the section by which somebody may release what is closed; without it nobody may.
+func override(into **Override) kind {
+	o := Override{Expires: defaultExpires, Approvals: 1}
+	k := section(
+		key{"by", true, list(&o.By, bounds{1, MaxGrantees}, granteeValue)},
+		key{"expires", false, duration(&o.Expires, time.Minute, MaxExpires)},
+		key{"approvals", false, number(&o.Approvals, 1, 2)},
+	)
+	read := k.read
+	k.read = func(r *report, n *yaml.Node) {
+		read(r, n)
+		if o.people() < o.Approvals && r.sound("override") {
+			r.fail(of(n), tooFewPeople(o.Approvals))
+		}
+		*into = &o
+	}
+	return k
 }

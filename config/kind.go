@@ -12,10 +12,8 @@ import (
 //
 // Where a kind was made for a place that holds something already, that is the default.
 type kind struct {
-	read   func(r *report, n *yaml.Node) // nil: the file may not hold it, as refused says
-	schema schema                        // nil: to the schema there is no such key
-
-	refused says
+	read   func(r *report, n *yaml.Node)
+	schema schema
 }
 
 // schema is a piece of JSON Schema.
@@ -192,9 +190,7 @@ func named[T any](into *[]T, size bounds, name func(*T) kind, item func(*T) kind
 func section(keys ...key) kind {
 	properties, required := schema{}, []string{}
 	for _, k := range keys {
-		if k.value.schema != nil {
-			properties[k.name] = k.value.schema
-		}
+		properties[k.name] = k.value.schema
 		if k.required {
 			required = append(required, k.name)
 		}
@@ -222,13 +218,7 @@ func readKeys(r *report, n *yaml.Node, keys []key) {
 			r.fail(of(name), unknownKey(name.Value, keys))
 			continue
 		}
-		r.within(k.name, func() {
-			if k.value.read == nil {
-				r.fail(of(name), k.value.refused)
-				return
-			}
-			k.value.read(r, n.Content[i+1])
-		})
+		r.within(k.name, func() { k.value.read(r, n.Content[i+1]) })
 	}
 	for _, k := range keys {
 		if _, value := child(n, k.name); k.required && value == nil {

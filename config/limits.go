@@ -49,6 +49,8 @@ const (
 	MaxBranchGlobs = 50
 	// MaxLabels is the number of labels, and of contexts to ignore, in one list.
 	MaxLabels = 50
+	// MaxGrantees is how many an override may be by.
+	MaxGrantees = 50
 	// MaxApprovals is how many approving reviews sluice may ask for.
 	MaxApprovals = 20
 	// MaxMerges is the largest max_merges_per_opening.
@@ -67,4 +69,6 @@ const (
 	MaxCutoff = window.MaxCutoff
 	// MaxSettle is the longest settle.
 	MaxSettle = 24 * time.Hour
+	// MaxExpires is how long an override may stand.
+	MaxExpires = 24 * time.Hour
 )

@@ -7,6 +7,7 @@ package config
 
 import (
 	"crypto/sha256"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +33,7 @@ type Policy struct {
 	PullRequests PullRequests
 	Clusters     []graph.Root // that the file names; none: package graph finds them
 	Branches     []Branch
+	Override     *Override // nil: nobody may release what is closed
 	Lines        Lines
 }
 
@@ -132,6 +134,52 @@ func wildcard(glob, name string) bool {
 	}
 	return strings.HasSuffix(rest, last)
 }
+
+// Override is who may release one thing now although its window is closed, for how long, and how many of them it takes.
+type Override struct {
+	By        []Grantee
+	Expires   time.Duration // from what they wrote
+	Approvals int           // people
+}
+
+// defaultExpires is how long an override stands if the file says nothing else.
+const defaultExpires = 4 * time.Hour
+
+// People is how many must give it; 0 where nobody may.
+func (o *Override) People() int {
+	if o == nil {
+		return 0
+	}
+	return o.Approvals
+}
+
+// people is how many may give it, at least.
+func (o Override) people() int {
+	users := map[string]bool{}
+	for _, g := range o.By {
+		if g.By != ByUser {
+			return math.MaxInt
+		}
+		users[strings.ToLower(g.Name)] = true
+	}
+	return len(users)
+}
+
+// Grantee is one person, or several, whom the file lets give an override.
+type Grantee struct {
+	By   GranteeKind
+	Name string // a login, OWNER/TEAM, or a permission in GitHub's words
+}
+
+// GranteeKind is how a Grantee is named.
+type GranteeKind string
+
+// The kinds of grantees.
+const (
+	ByUser       GranteeKind = "user"
+	ByTeam       GranteeKind = "team"
+	ByPermission GranteeKind = "permission" // whoever has it, or one that is more
+)
 
 // Branch is one windowed branch of the file.
 type Branch struct {

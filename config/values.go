@@ -19,12 +19,14 @@ const wordIgnore = "ignore"
 const (
 	namePattern    = `^[A-Za-z0-9][A-Za-z0-9._-]*$`
 	releasePattern = `^([A-Za-z0-9][A-Za-z0-9._-]*|\{[^{}/*]+\})$`
+	granteePattern = `^(user:[A-Za-z0-9][A-Za-z0-9_-]*|team:[A-Za-z0-9][A-Za-z0-9_-]*/[A-Za-z0-9][A-Za-z0-9._-]*|permission:(admin|maintain|write))$`
 )
 
 // The same, compiled once.
 var (
 	nameForm    = regexp.MustCompile(namePattern)
 	releaseForm = regexp.MustCompile(releasePattern)
+	granteeForm = regexp.MustCompile(granteePattern)
 )
 
 // fileVersion is the only version of the file's format.
@@ -178,6 +180,19 @@ func treePath(path string) (says, bool) {
 func repositoryURL(url string) (says, bool) {
 	odd := func(c rune) bool { return c <= ' ' || c == 0x7f }
 	return badURL(), len(url) <= MaxText && !strings.ContainsFunc(url, odd) && graph.IsURL(url) && !graph.HasSecret(url)
+}
+
+// granteeValue is somebody whom `override` names.
+func granteeValue(into *Grantee) kind {
+	var name string
+	k := checked(&name, func(name string) (says, bool) { return badGrantee(name), granteeForm.MatchString(name) })
+	spell := k.read
+	k.read = func(r *report, n *yaml.Node) {
+		spell(r, n)
+		kind, who, _ := strings.Cut(name, ":")
+		*into = Grantee{By: GranteeKind(kind), Name: who}
+	}
+	return k.pattern(granteePattern)
 }
 
 // branchName checks the name of a branch by git's rules (git check-ref-format --branch), and a few that GitHub adds.

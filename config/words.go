@@ -48,7 +48,7 @@ const (
 	codeBadZone         = "bad-timezone"
 	codeVersion         = "unsupported-version"
 	codeApprove         = "approve-unsupported"
-	codeOverride        = "override-unsupported"
+	codeBadGrantee      = "bad-grantee"
 	codeBadRelease      = "bad-release"
 	codeBadGlob         = "bad-glob"
 	codeBadBranch       = "bad-branch"
@@ -291,8 +291,12 @@ func approveUnsupported() says {
 	return say(codeApprove, "this version of sluice does not approve pull requests yet; use merge, or status where people merge")
 }
 
-func overrideUnsupported() says {
-	return say(codeOverride, "this version of sluice has no overrides: nobody could release anything by one; remove the section")
+func badGrantee(name string) says {
+	return say(codeBadGrantee, "%s names nobody; write user:LOGIN, team:OWNER/TEAM, permission:admin, permission:maintain or permission:write", quote(name))
+}
+
+func tooFewPeople(approvals int) says {
+	return say(codeBadGrantee, "fewer than %d people are named: nobody could release anything", approvals)
 }
 
 func badRelease(name string) says {

@@ -22,13 +22,7 @@ type Log struct {
 type arrival struct {
 	pull   int
 	number uint64
-	Proposal
-}
-
-// Proposal is what an arrival says of a pull request.
-type Proposal struct {
-	Head plan.SHA
-	Base plan.Branch
+	plan.Proposal
 }
 
 // is reports whether an event names something with it.
@@ -44,7 +38,7 @@ func (v *Log) Add(n plan.Mention) {
 		return
 	}
 	if n.Arrival {
-		v.arrivals = append(v.arrivals, arrival{n.Pull, v.Count, Proposal{n.SHA, n.Target}})
+		v.arrivals = append(v.arrivals, arrival{n.Pull, v.Count, plan.Proposal{Head: n.SHA, Base: n.Target}})
 		return
 	}
 	if v.named == nil {
@@ -61,7 +55,7 @@ func (v *Log) Add(n plan.Mention) {
 }
 
 // Shown drops the arrivals of what an observation shows, and reports whether there was no other event after the one before it.
-func (v *Log) Shown(seen uint64, open map[int]Proposal) (all bool) {
+func (v *Log) Shown(seen uint64, open map[int]plan.Proposal) (all bool) {
 	count := v.Count - seen
 	v.arrivals = slices.DeleteFunc(v.arrivals, func(a arrival) bool {
 		known := a.number > seen && open[a.pull] == a.Proposal
@@ -74,11 +68,11 @@ func (v *Log) Shown(seen uint64, open map[int]Proposal) (all bool) {
 }
 
 // OpenOf is what an observation shows of each pull request that it could read.
-func OpenOf(s plan.Snapshot) map[int]Proposal {
-	open := make(map[int]Proposal, len(s.Pulls))
+func OpenOf(s plan.Snapshot) map[int]plan.Proposal {
+	open := make(map[int]plan.Proposal, len(s.Pulls))
 	for _, p := range s.Pulls {
 		if !p.Unread.Is() {
-			open[p.Number] = Proposal{p.Head, p.Base}
+			open[p.Number] = plan.Proposal{Head: p.Head, Base: p.Base}
 		}
 	}
 	return open

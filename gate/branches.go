@@ -185,6 +185,7 @@ func (j *judge) weigh(d *pullCase) {
 	d.back = j.away(d.pull.Base, d.need)
 	d.asks = demands(d.policy.Calendar, d.need, d.back)
 	d.open = j.opening(d.pull.Base, d.asks)
+	j.heed(d)
 }
 
 // steps explain which branches hold a change.

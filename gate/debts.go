@@ -41,7 +41,7 @@ func (d *pullCase) hasUnseenDebt() bool {
 
 // ends reports whether an instant ends what the case's ruling gives.
 func (d *pullCase) ends() bool {
-	return d.ruling.kind == plan.Release && d.mode() == config.Enforce && !d.open.Until.IsZero()
+	return d.ruling.released() && d.mode() == config.Enforce && !d.open.Until.IsZero()
 }
 
 // filesOf names what a ruling on a base rests on: its own file's blob; on another than the default branch, the default branch's,

@@ -27,6 +27,7 @@ type pullCase struct {
 	back      demand     // the windows of those that bring back what Flux would delete
 	asks      []demand   // what must be open: the windows of need, and those of back
 	open      opening
+	over      plan.Override // in whose stead windows are closed
 	ruling    ruling
 	merges    bool // it has its turn on this observation
 }
@@ -122,6 +123,9 @@ func (j *judge) caseOf(base *plan.Base, p *plan.Pull, asked plan.Asked) *pullCas
 	}
 }
 
+// released reports whether nothing holds it any more.
+func (r ruling) released() bool { return r.kind == plan.Release || r.kind == plan.Overridden }
+
 // severity orders verdicts by how much they hold back.
 func severity(k plan.Kind) int {
 	return slices.Index([]plan.Kind{plan.Ignored, plan.Release, plan.Overridden, plan.Waiting, plan.Held, plan.Blocked}, k)
@@ -178,10 +182,14 @@ func firstError(all []config.Finding) int {
 
 // steps are the findings that lead to the answer.
 func (d *pullCase) steps() []plan.Step {
-	if d.pull.AutoMerge == "" {
-		return d.need.steps
+	all := slices.Clip(d.need.steps)
+	if d.ruling.closed != nil && d.mayBeReleased() {
+		all = append(all, plan.Step{About: d.releaseLine(), Says: "as a comment releases it now, where override.by names you"})
 	}
-	return append(slices.Clip(d.need.steps), sayArmed(d.pull.AutoMerge))
+	if d.pull.AutoMerge != "" {
+		all = append(all, sayArmed(d.pull.AutoMerge))
+	}
+	return all
 }
 
 // Change is a set of changed paths, of which nothing else is known.
@@ -470,6 +478,9 @@ func closed(d *pullCase) (ruling, bool) {
 
 func release(d *pullCase) ruling {
 	r := ruling{kind: plan.Release, until: d.open.Until, wake: plan.Soonest(d.open.next, d.receivers.change)}
+	if d.over.Is() {
+		r.kind = plan.Overridden
+	}
 	r.people = d.byPeople()
 	r.reason = d.sayReleased(r.people)
 	return r

@@ -61,7 +61,7 @@ func (d *pullCase) pin(state plan.StatusState) plan.Pin {
 	switch {
 	case state != plan.Success:
 		return plan.Pin{SHA: d.pull.Head}
-	case d.ruling.kind == plan.Release && d.policy.Mode == config.Enforce:
+	case d.ruling.released() && d.policy.Mode == config.Enforce:
 		return d.releasePin()
 	}
 	return plan.Pin{SHA: d.pull.Head, Before: d.fresh()}

@@ -56,7 +56,7 @@ func pick(cases []*pullCase, ask func(*pullCase) bool) []*pullCase {
 }
 
 func (d *pullCase) mergesItself() bool {
-	return d.ruling.kind == plan.Release && d.ruling.people == "" && !d.ruling.shared
+	return d.ruling.released() && d.ruling.people == "" && !d.ruling.shared
 }
 
 // grant reports whether d has its turn; else d has the reason for which it waits for another look.
@@ -98,7 +98,7 @@ func (t *turns) inTheWay(d *pullCase) (int, bool) {
 // full finds a window of d that took as many merges in its present opening as the file allows.
 func (t *turns) full(d *pullCase) (window.Name, bool) {
 	most := d.policy.PullRequests.MaxMergesPerOpening
-	if most == 0 {
+	if most == 0 || d.over.Is() { // that is in no opening
 		return "", false
 	}
 	for _, w := range d.need.windows {

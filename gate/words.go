@@ -310,7 +310,21 @@ func (d *pullCase) sayHeld() string {
 		why = brief
 	}
 	tail := when + why + enforced
-	return "held by " + plan.Middle(who, plan.MaxText-len([]rune("held by "+tail))) + tail
+	held := "held by " + plan.Middle(who, plan.MaxText-len([]rune("held by "+tail))) + tail
+	if line := held + "; " + d.releaseLine(); d.mayBeReleased() && len([]rune(line)) <= plan.MaxReason {
+		return line
+	}
+	return held
+}
+
+// mayBeReleased reports whether the file lets somebody release the case although its windows are closed.
+func (d *pullCase) mayBeReleased() bool {
+	return d.policy.Override != nil && d.pull.Number != 0 && d.mode() == config.Enforce
+}
+
+// releaseLine is the comment that releases it.
+func (d *pullCase) releaseLine() string {
+	return plan.Order{Verb: plan.ToRelease, SHA: plan.SHA(d.pull.Head.Short()), Reason: "REASON"}.Line()
 }
 
 // sayFrozen is that nothing is released, why, and until when.
@@ -458,18 +472,27 @@ func sayPeopleIgnored(n, dropped int) string {
 	return sayByHand(fmt.Sprintf("%d paths have no rule", n))
 }
 
+// maxSaid is how much of somebody's reason a status has room for, in characters.
+const maxSaid = 60
+
 func (d *pullCase) sayReleased(people string) string {
 	what := "live"
 	if d.isWindowed() || (len(d.receivers.entries) > 0 && !d.need.live) {
 		what = "open"
 	}
+	if d.over.Is() {
+		what = "released by " + d.over.Names()
+	}
 	if !d.open.Until.IsZero() {
 		what += d.s.Until(d.open.Until, d.zone())
+	}
+	if d.over.Is() {
+		what += ": " + plan.Middle(d.over.Reason, maxSaid)
 	}
 	switch {
 	case people != "":
 		what += "; " + people
-	case d.need.windowed:
+	case d.need.windowed && !d.over.Is():
 		what += ": " + some(config.Strings(d.need.windows))
 	}
 	if len(d.receivers.entries) > 0 {
@@ -490,7 +513,7 @@ func sayShared(reason string, pull int) string {
 }
 
 func sayObserved(r ruling) string {
-	if r.kind == plan.Release || r.kind == plan.Ignored {
+	if r.released() || r.kind == plan.Ignored {
 		return plan.Text("would pass: " + r.reason)
 	}
 	return plan.Text(wordWould + strings.TrimPrefix(r.reason, wordHeld))

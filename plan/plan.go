@@ -78,6 +78,10 @@ type Snapshot struct {
 
 	Frozen Freeze // the policies of all bases are frozen by it
 
+	// Commands are what people told sluice by comments within the longest time that an override may stand; nil: they were not read, as where no file lets
+	// anybody give one.
+	Commands []Command
+
 	// Windowed branches: the entries of the default branch's file, each as it stands, and the branches that they follow.
 	Branches []WindowedBranch
 	Sources  map[Branch]Source
@@ -216,10 +220,16 @@ type Pull struct {
 	Checks    []Check   // all that was reported on Head by others than us, latest of each context
 	ChecksAll bool      // Checks is the whole list
 	Ours      []Status  // statuses under our context on Head, latest first; at most one counts on GitHub
-	FirstSeen time.Time // when sluice first saw Head; zero: now
+	FirstSeen time.Time // from when on sluice has always seen it at Head and Base; zero: now
 	Statuses  int       // how many stand under our context on Head, whoever set them; negative: not known
 	// References is what reads the files of the pull request, where the base's rules ask for that; nil: nobody has read it.
 	References *References
+}
+
+// Proposal is what a pull request asks for.
+type Proposal struct {
+	Head SHA
+	Base Branch
 }
 
 // References is what reads the files of a change, in the states of the repository that it names.

@@ -206,7 +206,7 @@ func (k *reading) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64
 		k.refused[r.Branch] = true
 	}
 	if !glance {
-		k.seeHeads(ctx, s)
+		k.seePulls(ctx, s)
 	}
 	if glance || whole { // else no branch moves on it
 		k.seeBranches(ctx, s)
@@ -226,13 +226,13 @@ func (k *reading) recall(ctx context.Context) store.Memory {
 	return memory
 }
 
-// seeHeads fills in when each head was first seen. If the store fails, a head that bears a status of ours was seen when that
+// seePulls fills in since when each pull request has stood as it does. If the store fails, one whose head bears a status of ours stood so when that
 // was set, or before; another one is new.
-func (k *reading) seeHeads(ctx context.Context, s plan.Snapshot) {
-	seen := k.recallHeads(ctx, s)
+func (k *reading) seePulls(ctx context.Context, s plan.Snapshot) {
+	seen := k.recallPulls(ctx, s)
 	for i := range s.Pulls {
 		p := &s.Pulls[i]
-		p.FirstSeen = seen[p.Head]
+		p.FirstSeen = seen[p.Number]
 		for _, status := range p.Ours {
 			if seen == nil && status.By == s.Us {
 				p.FirstSeen = status.At
@@ -241,14 +241,14 @@ func (k *reading) seeHeads(ctx context.Context, s plan.Snapshot) {
 	}
 }
 
-// recallHeads is when the store first saw each head; nil if it fails.
-func (k *reading) recallHeads(ctx context.Context, s plan.Snapshot) map[plan.SHA]time.Time {
+// recallPulls is since when the store has seen each pull request as it stands; nil if it fails.
+func (k *reading) recallPulls(ctx context.Context, s plan.Snapshot) map[int]time.Time {
 	if errors.Is(k.end, errStore) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, recordMost)
 	defer cancel()
-	seen, err := k.loop.store.SeeHeads(ctx, k.repo, heads(s), k.last.Wall)
+	seen, err := k.loop.store.SeePulls(ctx, k.repo, event.OpenOf(s), k.last.Wall)
 	if k.loop.health.Unkept(err) != nil {
 		k.end = fmt.Errorf("%w: %w", errStore, err)
 		return nil
@@ -293,14 +293,6 @@ func (k *look) observed(s plan.Snapshot) {
 			k.entry.resync = min(k.entry.resync, k.entry.missed)
 		}
 	}
-}
-
-func heads(s plan.Snapshot) []plan.SHA {
-	all := make([]plan.SHA, 0, len(s.Pulls))
-	for _, p := range s.Pulls {
-		all = append(all, p.Head)
-	}
-	return all
 }
 
 // remember keeps the plan, and moves the repository's due row: it is due at once as long as something that is wanted is not done.

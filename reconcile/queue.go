@@ -116,7 +116,7 @@ type carried struct {
 type known struct {
 	events     event.Log              // that void what they name
 	bounds     bound.Book             // what they say that a read must show
-	open       map[int]event.Proposal // pull requests that the last observation showed
+	open       map[int]plan.Proposal // pull requests that the last observation showed
 	unobserved bool                   // a look is under way that has not observed yet
 	bases      []plan.Branch          // at the last look; nil: there was none
 	attention  attention              // touched by its look alone, as the next
@@ -281,7 +281,7 @@ func (q *queue) drift(now instant) time.Duration {
 // note takes in an event. One that breaks a silence is looked at as soon as those that come with it are here; else the burst that it
 // belongs to settles first.
 func (q *queue) note(e *entry, named plan.Mention, now tick) {
-	if named.Arrival && !e.unobserved && e.open[named.Pull] == (event.Proposal{Head: named.SHA, Base: named.Target}) {
+	if named.Arrival && !e.unobserved && e.open[named.Pull] == (plan.Proposal{Head: named.SHA, Base: named.Target}) {
 		return // it was seen already
 	}
 	e.events.Add(named)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/flux/revisions"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/forge/client"
@@ -46,7 +47,7 @@ func (s Settings) Observe(ctx context.Context, owner, name string, now time.Time
 // recalled is a repository as it is, with what the service remembers of it, if it is there.
 func (s Settings) recalled(ctx context.Context, f *forge.Forge, repo plan.Repo, now time.Time, at func(*config.Policy) (time.Time, error)) (seen plan.Snapshot, err error) {
 	recall := func(time.Time) (store.Memory, error) { return store.Memory{}, nil }
-	first := func([]plan.SHA) (map[plan.SHA]time.Time, error) { return nil, nil } // heads count as seen for the first time
+	first := func(map[int]plan.Proposal) (map[int]time.Time, error) { return nil, nil } // they count as seen for the first time
 	r, err := store.OpenReader(ctx, s.Database)
 	switch {
 	case errors.Is(err, store.ErrAbsent): // there is nothing to remember
@@ -55,7 +56,7 @@ func (s Settings) recalled(ctx context.Context, f *forge.Forge, repo plan.Repo, 
 	default:
 		defer func() { _ = r.Close() }() // nothing was written
 		recall = func(at time.Time) (store.Memory, error) { return r.Recall(ctx, repo, at) }
-		first = func(heads []plan.SHA) (map[plan.SHA]time.Time, error) { return r.FirstSeen(ctx, repo, heads) }
+		first = func(pulls map[int]plan.Proposal) (map[int]time.Time, error) { return r.FirstSeen(ctx, repo, pulls) }
 	}
 	memory, err := recall(now)
 	if err != nil {
@@ -71,13 +72,9 @@ func (s Settings) recalled(ctx context.Context, f *forge.Forge, repo plan.Repo, 
 		return seen, err
 	}
 	memory.AddTo(&seen)
-	var heads []plan.SHA
-	for _, p := range seen.Pulls {
-		heads = append(heads, p.Head)
-	}
-	times, err := first(heads)
+	times, err := first(event.OpenOf(seen))
 	for i := range seen.Pulls {
-		seen.Pulls[i].FirstSeen = times[seen.Pulls[i].Head]
+		seen.Pulls[i].FirstSeen = times[seen.Pulls[i].Number]
 	}
 	return seen, err
 }

@@ -38,12 +38,12 @@ func BenchmarkNote(b *testing.B) {
 // BenchmarkRecall: what a look at a repository with 1,000 open heads asks.
 func BenchmarkRecall(b *testing.B) {
 	s := fresh(b)
-	heads := make([]plan.SHA, 1000)
-	for i := range heads {
-		heads[i] = plan.SHA(fmt.Sprintf("%040x", i))
+	pulls := map[int]plan.Proposal{}
+	for i := range 1000 {
+		pulls[i] = plan.Proposal{Head: plan.SHA(fmt.Sprintf("%040x", i)), Base: "main"}
 	}
 	see := func() {
-		if _, err := s.SeeHeads(b.Context(), acme, heads, noon); err != nil {
+		if _, err := s.SeePulls(b.Context(), acme, pulls, noon); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -213,16 +213,17 @@ func TestReaderBesideTheService(t *testing.T) {
 	}
 	s := open(t, path)
 	note(t, s, store.Delivery{GUID: "1", Event: "push", Repo: acme, At: noon})
-	_, err := s.SeeHeads(t.Context(), acme, []plan.SHA{"h"}, noon)
+	stands := map[int]plan.Proposal{1: {Head: "h", Base: "main"}}
+	_, err := s.SeePulls(t.Context(), acme, stands, noon)
 	ok(t, err)
 
 	read := func(when string) {
 		t.Helper()
 		r, err := store.OpenReader(t.Context(), path)
 		ok(t, err)
-		seen, err := r.FirstSeen(t.Context(), acme, []plan.SHA{"h", "other"})
+		seen, err := r.FirstSeen(t.Context(), acme, map[int]plan.Proposal{1: stands[1], 2: {Head: "other"}})
 		ok(t, err)
-		same(t, when, seen, map[plan.SHA]time.Time{"h": noon})
+		same(t, when, seen, map[int]time.Time{1: noon})
 		ok(t, r.Close())
 	}
 	read("while it runs")

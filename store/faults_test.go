@@ -279,7 +279,7 @@ func TestTidy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.SeeHeads(t.Context(), fleet, []plan.SHA{plan.SHA(at.String())}, at); err != nil {
+		if _, err := s.SeePulls(t.Context(), fleet, map[int]plan.Proposal{int(at.Unix()): {Head: plan.SHA(at.String())}}, at); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Record(t.Context(), Act{Repo: fleet, At: at, Verb: "merge", Merged: &plan.MergeRecord{Pull: 1, SHA: plan.SHA(at.String()), At: at},
@@ -307,7 +307,7 @@ func TestTidy(t *testing.T) {
 		}
 	}
 	look(noon.Add(time.Second))
-	for _, table := range []string{"deliveries", "merge_groups", "heads", "merges", "refusals", "repairs", "branches", "stuck", "reports"} {
+	for _, table := range []string{"deliveries", "merge_groups", "pulls", "merges", "refusals", "repairs", "branches", "stuck", "reports"} {
 		if n := count(table); n != 1 {
 			t.Errorf("%s: %d rows are left, want 1", table, n)
 		}

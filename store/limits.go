@@ -12,8 +12,8 @@ const (
 	RepairAge = time.Hour
 	// RefusalAge is how long a refusal that did not happen again is kept. The pause between two tries is an hour at most.
 	RefusalAge = 7 * 24 * time.Hour
-	// HeadAge is how long a head is kept that no look has seen.
-	HeadAge = 30 * 24 * time.Hour
+	// PullAge is how long a pull request is kept that no look has seen open.
+	PullAge = 30 * 24 * time.Hour
 	// MergeAge is how long a merge counts: no opening that is planned for is longer.
 	MergeAge = 400 * 24 * time.Hour
 	// LiveMergeAge is how long a merge of live paths alone is recalled: no opening counts it, but for a moment GitHub may
@@ -64,9 +64,9 @@ const (
 	tidyEvery = time.Hour
 	// tidyRows is how many rows one transaction of pruning deletes, so that no note waits long behind it.
 	tidyRows = 500
-	// headTouch is how stale "last seen" of a head may become before it is written again: a look at an unchanged repository
+	// pullTouch is how stale "last seen" of a pull request may become before it is written again: a look at an unchanged repository
 	// writes nothing.
-	headTouch = 24 * time.Hour
+	pullTouch = 24 * time.Hour
 	// branchTouch is the same of "last seen" of a windowed branch, and reportTouch of the instant at which a report last arrived.
 	branchTouch = 24 * time.Hour
 	reportTouch = 24 * time.Hour

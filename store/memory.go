@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/sluicegate/sluice/layout"
@@ -107,76 +109,71 @@ func recallGroups(ctx context.Context, q querier, id int64, at time.Time, m *Mem
 	return err
 }
 
-// FirstSeen gives when heads were first seen, of those that were.
-func (r *Reader) FirstSeen(ctx context.Context, repo plan.Repo, heads []plan.SHA) (seen map[plan.SHA]time.Time, err error) {
-	defer during(&err, "recall heads of %s", repo)
-	seen, _, err = r.seen(ctx, repo, heads, time.Time{})
+// FirstSeen gives since when pull requests have been seen as they are, of those that were.
+func (r *Reader) FirstSeen(ctx context.Context, repo plan.Repo, pulls map[int]plan.Proposal) (seen map[int]time.Time, err error) {
+	defer during(&err, "recall pull requests of %s", repo)
+	seen, _, err = r.seen(ctx, repo, pulls, time.Time{})
 	return seen, err
 }
 
-// SeeHeads remembers that heads stand open at an instant, and gives when each was first seen: the instant given for one
-// that is new. Seeing what was seen within a day writes nothing. The repository becomes known if it is not.
-func (s *Store) SeeHeads(ctx context.Context, repo plan.Repo, heads []plan.SHA, at time.Time) (seen map[plan.SHA]time.Time, err error) {
-	defer during(&err, "see heads of %s", repo)
-	seen, stale, err := s.seen(ctx, repo, heads, at)
+// SeePulls remembers how pull requests stand open at an instant, and gives since when each has been seen so: the instant given for one that is
+// new, or stood otherwise the last time. Seeing what was seen within a day writes nothing. The repository becomes known if it is not.
+func (s *Store) SeePulls(ctx context.Context, repo plan.Repo, pulls map[int]plan.Proposal, at time.Time) (seen map[int]time.Time, err error) {
+	defer during(&err, "see pull requests of %s", repo)
+	seen, stale, err := s.seen(ctx, repo, pulls, at)
 	if err != nil || len(stale) == 0 {
 		return seen, err
 	}
-	if err := s.do(ctx, func(ctx context.Context, tx *session) error { return touch(ctx, tx, repo, stale, at) }); err != nil {
-		return nil, err
-	}
-	for _, sha := range stale {
-		if _, ok := seen[sha]; !ok {
-			seen[sha] = time.UnixMicro(at.UnixMicro()).UTC()
+	for _, n := range stale {
+		if _, ok := seen[n]; !ok {
+			seen[n] = time.UnixMicro(at.UnixMicro()).UTC()
 		}
+	}
+	if err := s.do(ctx, func(ctx context.Context, tx *session) error {
+		row, err := findOrInsert(ctx, tx, repo, at)
+		if err != nil {
+			return err
+		}
+		for _, n := range stale {
+			if err := tx.run(ctx, `INSERT INTO pulls (repo, pull, head, base, first, last) VALUES (?, ?, ?, ?, ?, ?)
+			    ON CONFLICT (repo, pull) DO UPDATE SET head = excluded.head, base = excluded.base, first = excluded.first, last = excluded.last`,
+				row.id, n, string(pulls[n].Head), string(pulls[n].Base), micros(seen[n]), micros(at)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		return nil, err
 	}
 	return seen, nil
 }
 
-// seen gives what is known of heads, and those whose row must be written: new ones, and ones that age. Those of pull requests that are
-// closed by now are kept for long, and not read.
-func (r *Reader) seen(ctx context.Context, repo plan.Repo, heads []plan.SHA, at time.Time) (map[plan.SHA]time.Time, []plan.SHA, error) {
-	known := make(map[plan.SHA]time.Time, len(heads))
-	fresh := make(map[plan.SHA]bool, len(heads))
+// seen gives what is known of pull requests as they are, and those whose row must be written, in order: of ones that are new or stand otherwise,
+// and ones that age. Those that are closed by now are kept for long, and not read.
+func (r *Reader) seen(ctx context.Context, repo plan.Repo, pulls map[int]plan.Proposal, at time.Time) (map[int]time.Time, []int, error) {
+	known, fresh := make(map[int]time.Time, len(pulls)), make(map[int]bool, len(pulls))
 	row, err := find(ctx, r.read, repo)
 	if err != nil {
 		return nil, nil, err
 	}
-	list, err := json.Marshal(heads)
+	numbers := slices.Sorted(maps.Keys(pulls))
+	list, err := json.Marshal(numbers)
 	if err != nil {
 		return nil, nil, err
 	}
 	if err := each(ctx, r.read, func(rows *sql.Rows) error {
-		var sha plan.SHA
+		var n int
+		var is plan.Proposal
 		var first, last time.Time
-		err := rows.Scan(&sha, into{&first}, into{&last})
-		known[sha], fresh[sha] = first, last.After(at.Add(-headTouch))
+		err := rows.Scan(&n, &is.Head, &is.Base, into{&first}, into{&last})
+		if is == pulls[n] {
+			known[n], fresh[n] = first, last.After(at.Add(-pullTouch))
+		}
 		return err
-	}, `SELECT sha, first, last FROM heads WHERE repo = ? AND sha IN (SELECT value FROM json_each(?))`, row.id, string(list)); err != nil {
+	}, `SELECT pull, head, base, first, last FROM pulls WHERE repo = ? AND pull IN (SELECT value FROM json_each(?))`, row.id, string(list)); err != nil {
 		return nil, nil, err
 	}
-	var stale []plan.SHA
-	for _, sha := range heads {
-		if !fresh[sha] && sha != "" {
-			stale = append(stale, sha)
-			fresh[sha] = true // named twice, written once
-		}
-	}
-	return known, stale, nil
-}
-
-func touch(ctx context.Context, tx *session, repo plan.Repo, heads []plan.SHA, at time.Time) error {
-	row, err := findOrInsert(ctx, tx, repo, at)
-	if err != nil {
-		return err
-	}
-	for _, sha := range heads {
-		if err := tx.run(ctx, `INSERT INTO heads (repo, sha, first, last) VALUES (?, ?, ?, ?)
-		    ON CONFLICT (repo, sha) DO UPDATE SET last = excluded.last`, row.id, string(sha), micros(at), micros(at)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return known, slices.DeleteFunc(numbers, func(n int) bool { return fresh[n] }), nil
 }
 
 // windowed reports whether a merge counts for openings. One without releases counts: fail closed.

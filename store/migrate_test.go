@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"errors"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -46,8 +45,8 @@ func rowsOf(t *testing.T, db *sql.DB) map[string][]string {
 		"repositories": "id, github_id, owner, name, installation, forgotten, due, noted, looked", "plans": "repo, body",
 		"deliveries": "guid, repo, event, action, sender, at", "merge_groups": "repo, head, base, base_sha, at",
 		"refusals": "repo, pull, head, tip, at, count, reason",
-		"repairs":  "repo, sha, context, login, at", "heads": "repo, sha, first, last",
-		"merges": "repo, pull, base, sha, at, releases, windowed", "acts": "id, repo, at, verb, pull, sha, reason, outcome",
+		"repairs":  "repo, sha, context, login, at",
+		"merges":   "repo, pull, base, sha, at, releases, windowed", "acts": "id, repo, at, verb, pull, sha, reason, outcome",
 	} {
 		query := "SELECT json_array(" + columns + ") AS row FROM " + table + " ORDER BY row"
 		if err := each(t.Context(), db, func(rows *sql.Rows) error {
@@ -161,10 +160,6 @@ func TestADatabaseOfBeforeDebts(t *testing.T) {
 	m, err := s.Recall(t.Context(), fleet, at)
 	if err != nil || len(m.Debts)+len(m.Tallies)+len(m.Ended) != 0 || !m.Recorded.IsZero() || m.Roster.Known {
 		t.Errorf("recalled %+v, %v", m, err)
-	}
-	heads := []plan.SHA{plan.SHA(strings.Repeat("a", 40)), plan.SHA(strings.Repeat("b", 40)), plan.SHA(strings.Repeat("c", 40))}
-	if seen, err := s.FirstSeen(t.Context(), fleet, heads); err != nil || len(seen) != 3 {
-		t.Errorf("recalled %v, %v", seen, err)
 	}
 	if len(m.Groups) != 1 || len(m.Refusals) != 1 || len(m.Repairs) != 1 || len(m.Merges) != 1 || m.Notes != 4 ||
 		len(m.Branches) != 2 || len(m.Moves) != 1 || len(m.Stuck) != 1 || len(m.Reports) != 1 {

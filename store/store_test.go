@@ -119,16 +119,21 @@ func TestRestartKeeps(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sluice.db")
 	s := open(t, path)
 	note(t, s, store.Delivery{GUID: "a", Event: "push", Repo: acme, At: noon})
-	first, err := s.SeeHeads(t.Context(), acme, []plan.SHA{"h1"}, noon)
+	stood := map[int]plan.Proposal{1: {Head: "h1", Base: "main"}, 2: {Head: "h2", Base: "main"}, 3: {Head: "h3", Base: "main"}}
+	first, err := s.SeePulls(t.Context(), acme, stood, noon)
 	ok(t, err)
-	same(t, "first seen", first, map[plan.SHA]time.Time{"h1": noon})
+	same(t, "first seen", first, map[int]time.Time{1: noon, 2: noon, 3: noon})
 	ok(t, s.Close())
 
 	s = open(t, path)
 	same(t, "due", repos(t, s.Reader), []store.Due{{Repo: acme, At: noon, Notes: 1}})
-	later, err := s.SeeHeads(t.Context(), acme, []plan.SHA{"h1", "h2", "h2", ""}, noon.Add(time.Hour))
+	stands := map[int]plan.Proposal{1: stood[1], 2: {Head: "h1", Base: "main"}, 3: {Head: "h3", Base: "rel"}, 4: {Head: "h4", Base: "main"}}
+	later, err := s.SeePulls(t.Context(), acme, stands, noon.Add(time.Hour))
 	ok(t, err)
-	same(t, "first seen", later, map[plan.SHA]time.Time{"h1": noon, "h2": noon.Add(time.Hour)})
+	same(t, "the same, pushed, retargeted, new", later, map[int]time.Time{1: noon, 2: noon.Add(time.Hour), 3: noon.Add(time.Hour), 4: noon.Add(time.Hour)})
+	back, err := s.SeePulls(t.Context(), acme, map[int]plan.Proposal{1: stood[1], 2: stood[2], 3: stood[3]}, noon.Add(25*time.Hour))
+	ok(t, err)
+	same(t, "as it stood before it stood otherwise", back, map[int]time.Time{1: noon, 2: noon.Add(25 * time.Hour), 3: noon.Add(25 * time.Hour)})
 	if note(t, s, store.Delivery{GUID: "a", Event: "push", Repo: acme, At: noon}) {
 		t.Error("the restart forgot a delivery")
 	}

@@ -14,13 +14,13 @@ var aged = [...]struct {
 	{"merge_groups", "at", GroupAge},
 	{"repairs", "at", RepairAge},
 	{"refusals", "at", RefusalAge},
-	{"heads", "last", HeadAge},
+	{"pulls", "last", PullAge},
 	{"merges", "at", MergeAge},
 	{"acts", "at", ActAge},
 	{"stuck", "at", StuckAge},
 	{"reports", "heard", ReportAge},
 	{"debts", "at", DebtAge},
-	{"tallies", "at", HeadAge},
+	{"tallies", "at", PullAge},
 }
 
 // tidy deletes what is past its age or beyond its count, at most once an hour and in small transactions.
