@@ -11,6 +11,7 @@
 //   - A branch: each push names a step. A tip is old if pushes name it, and it is not where the last one led; one that no push names is
 //     newer than all of them. So a push back to an older commit needs no wait.
 //   - A check: by the time of its report.
+//   - A comment to sluice: it is there or not.
 //
 // What is older is read again after [first], doubling. After [patience] REST is asked, twice [apart]: what it says then is the truth,
 // since events come out of order, and a pull request may be hidden from us for good.
@@ -20,9 +21,9 @@
 //   - It compares GitHub's times with GitHub's times, never with a clock of ours. Ours only says how long ago something was announced.
 //   - Nothing is forgotten before it was known for [patience], whether a read has shown it or not: the next one may come from a server
 //     that is behind. What no read contradicted is forgotten then.
-//   - It is bounded: of too much that is announced at once ([most]) all is unknown until two reads have begun since. Checks are forgotten then,
+//   - It is bounded: of too much that is announced at once ([most]) all is unknown until two reads have begun since. Checks and comments are forgotten then,
 //     and the rest only if it is too much by itself.
-//   - Every doubt ends: a bound that REST denies twice is gone; so is one of a check, of which REST is not asked. A pull request that no list
+//   - Every doubt ends: a bound that REST denies twice is gone; so is one of a check or a comment, of which REST is not asked. A pull request that no list
 //     shows, on which nothing can be opened, counts as hidden until one does, as long as it is announced. What REST says otherwise takes the
 //     place of what was announced, holds on, whatever times reads bear, and is read again once in [patience]. It is the first announcement
 //     of a pull request that reads were older than which says how long they have been: who announces without end keeps no doubt from its end.
@@ -62,6 +63,7 @@ type Book struct {
 	pulls  map[int][]*entry         // the last two of each: a read may be under way that knew the first alone
 	pushes map[plan.Branch][]*entry // as they came
 	checks map[plan.Place]*entry    // the latest of each
+	says   map[int64]*entry         // of comments, likewise
 	size   int
 	pruned time.Duration
 
@@ -102,7 +104,7 @@ func (b *Book) Add(x plan.Bound, now time.Duration) {
 		b.pulls, b.pushes = map[int][]*entry{}, map[plan.Branch][]*entry{}
 	}
 	if b.checks == nil {
-		b.checks = map[plan.Place]*entry{}
+		b.checks, b.says = map[plan.Place]*entry{}, map[int64]*entry{}
 	}
 	e := &entry{Bound: x, number: b.count, since: now, doubt: now}
 	switch {
@@ -111,6 +113,11 @@ func (b *Book) Add(x plan.Bound, now time.Duration) {
 	case x.Push.Branch != "":
 		b.pushes[x.Push.Branch] = append(b.pushes[x.Push.Branch], e)
 		b.size++
+	case x.Comment.ID != 0:
+		if b.says[x.Comment.ID] == nil {
+			b.size++
+		}
+		b.says[x.Comment.ID] = e
 	default:
 		b.addCheck(e)
 	}
@@ -119,8 +126,8 @@ func (b *Book) Add(x plan.Bound, now time.Duration) {
 // overflow makes all unknown, and forgets checks: contributors announce thousands of them by one push, and what holds is among the others.
 func (b *Book) overflow(now time.Duration) {
 	b.whole, b.reads, b.reading = b.count, 0, now
-	b.size -= len(b.checks)
-	if b.checks = nil; b.size >= most {
+	b.size -= len(b.checks) + len(b.says)
+	if b.checks, b.says = nil, nil; b.size >= most {
 		b.pulls, b.pushes, b.size = nil, nil, 0
 	}
 }
@@ -169,7 +176,7 @@ func (e *entry) follow(o *entry) {
 
 // over reports whether something need not be kept any more.
 func (e *entry) over(now time.Duration) bool {
-	return now-e.since >= patience && (!e.older || e.Check.SHA != "")
+	return now-e.since >= patience && (!e.older || e.Check.SHA != "" || e.Comment.ID != 0)
 }
 
 // prune forgets what is over.
@@ -182,8 +189,9 @@ func (b *Book) prune(now time.Duration) {
 func (b *Book) drop(some func(*entry) bool) {
 	b.size = dropOf(b.pulls, some) + dropOf(b.pushes, some)
 	maps.DeleteFunc(b.checks, func(_ plan.Place, e *entry) bool { return some(e) })
-	if b.size += len(b.checks); b.size == 0 {
-		b.pulls, b.pushes, b.checks = nil, nil, nil
+	maps.DeleteFunc(b.says, func(_ int64, e *entry) bool { return some(e) })
+	if b.size += len(b.checks) + len(b.says); b.size == 0 {
+		b.pulls, b.pushes, b.checks, b.says = nil, nil, nil, nil
 	}
 }
 
@@ -211,9 +219,11 @@ func (b *Book) entries() iter.Seq[*entry] {
 				}
 			}
 		}
-		for e := range maps.Values(b.checks) {
-			if !yield(e) {
-				return
+		for _, latest := range []iter.Seq[*entry]{maps.Values(b.checks), maps.Values(b.says)} {
+			for e := range latest {
+				if !yield(e) {
+					return
+				}
 			}
 		}
 	}

@@ -32,6 +32,12 @@ func (b *Book) compare(r Read) map[*entry]older {
 	if len(b.checks) > 0 {
 		b.compareChecks(found, r)
 	}
+	for id, e := range b.says {
+		shown := slices.ContainsFunc(r.Snapshot.Commands, func(c plan.Command) bool { return c.ID == id })
+		if r.Snapshot.Commands != nil && e.number <= r.Known && shown != e.Comment.Says {
+			found[e] = older{mention: plan.Mention{Pull: e.Comment.Pull, Bound: &e.Bound}}
+		}
+	}
 	return found
 }
 

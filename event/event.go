@@ -13,7 +13,7 @@ const namesMost = 2000
 type Log struct {
 	Count    uint64 // of all of them
 	Whole    uint64 // the latest that named no part
-	lines    uint64 // the latest that named more than a pull request: windowed branches rest on branches and commits
+	lines    uint64 // the latest that named more than a pull request: windowed branches rest on branches and commits, and on what people say
 	named    map[plan.Mention]uint64
 	arrivals []arrival // the others: they are void where they were observed
 }
@@ -49,7 +49,7 @@ func (v *Log) Add(n plan.Mention) {
 			v.named[one] = v.Count
 		}
 	}
-	if n.Pull == 0 || n.Branch != "" {
+	if n.Pull == 0 || n.Branch != "" || n.Bound != nil && n.Bound.Comment.ID != 0 {
 		v.lines = v.Count
 	}
 }

@@ -301,4 +301,7 @@ const (
 	partEarlier look.PartKind = "earlier" // the heads that a pull request had before, by its number: those that were read
 	partDebts   look.PartKind = "debts"   // a base of debts, by its name: for turns alone
 	partGroup   look.PartKind = "group"   // by its head
+
+	partComments look.PartKind = "comments" // of the repository
+	partPermit   look.PartKind = "permit"   // of a person, by login
 )

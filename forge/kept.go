@@ -20,5 +20,6 @@ var (
 	keptLook    = look.Kind[struct{}, lastLook]{Name: "look", Note: true}
 	keptBots    = look.Kind[plan.Login, bot]{Name: "bots", Note: true} // of all repositories alike
 	keptUnknown = look.Kind[int, unknown]{Name: "unknown", Note: true}
+	keptPermits = look.Kind[permitKey, permit]{Name: "permits", Note: true}
 	keptOver    = look.Kind[int, closureMemory]{Name: "over", Note: true}
 )

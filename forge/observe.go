@@ -162,7 +162,7 @@ func (l *observation) run(ctx context.Context) (plan.Snapshot, error) {
 	}
 	for _, step := range []func(context.Context, *plan.Snapshot) error{
 		l.addMore, l.addMergeBases, l.addFiles, l.addMoved, l.addChanges, l.AddRules, l.addGroups, l.AddRoster, l.AddBranches,
-		l.addApps, l.AddLandings, l.addClosed, l.addForgotten,
+		l.addApps, l.AddLandings, l.addClosed, l.addForgotten, l.addCommands,
 	} {
 		if err := step(ctx, &s); err != nil {
 			return plan.Snapshot{}, err

@@ -23,4 +23,7 @@ const (
 	whatPaths   = "which of its paths still exist"
 	whatText    = "its version of the rules"
 	whatGroup   = "the merge group"
+
+	whatComments = "the comments"
+	whatPermit   = "what somebody may"
 )

@@ -63,6 +63,8 @@ var fuzzPolicies = sync.OnceValue(func() []*config.Policy {
 		"", "pull_requests: {mixed: reject, method: squash, order: ready, settle: 0s}\n",
 		"pull_requests: {live: status, window: status}\n", "pull_requests: {checks: required, approvals: 1, max_merges_per_opening: 2}\n",
 		"pull_requests: {require_labels: [go], update: never, delete_branch: true}\n", "mode: observe\n",
+		"override: {by: [\"user:alice\", \"user:bob\"], expires: 3h}\n",
+		"override: {by: [\"user:alice\", \"user:bob\"], expires: 20h, approvals: 2}\npull_requests: {live: status, window: status}\n",
 	} {
 		p, findings := config.Parse([]byte(fuzzWindows + more))
 		if p == nil {
@@ -107,6 +109,7 @@ func (d dice) snapshot() plan.Snapshot {
 		s.Repairs = append(s.Repairs, plan.Repair{SHA: scenario.SHA(fmt.Sprintf("a%d", d.Roll(3))), Context: "sluice/main", By: "mallory", At: s.At.Add(-time.Duration(d.Roll(70)) * time.Minute)})
 		s.Merges = append(s.Merges, plan.MergeRecord{Base: "main", At: s.At.Add(-time.Duration(d.Roll(100)) * time.Hour), Releases: []layout.Release{"week"}})
 	}
+	s.Commands = d.commands(s)
 	if len(s.Pulls) > 0 && d.Rare(12) { // opened from its base's tip, which we said something about
 		p := &s.Pulls[0]
 		p.Head = tip
@@ -116,6 +119,23 @@ func (d dice) snapshot() plan.Snapshot {
 		}
 	}
 	return s
+}
+
+// commands draws what people told sluice.
+func (d dice) commands(s plan.Snapshot) (all []plan.Command) {
+	for i := range d.Roll(6) {
+		c := plan.Command{
+			ID: int64(1 + i), Pull: 1 + d.Roll(4), By: scenario.OneOf[plan.Login](d, "alice", "alice", "bob", "Alice", "mallory"),
+			At:     s.At.Add(-time.Duration(d.Roll(90)) * 20 * time.Minute).Truncate(time.Second),
+			Order:  plan.Order{Verb: scenario.OneOf(d, plan.ToRelease, plan.ToRelease, plan.ToRelease, plan.ToUndo, plan.ToRecheck), Reason: "the shop is down"},
+			Permit: scenario.OneOf(d, plan.Permitted, plan.Permitted, plan.Permitted, plan.Forbidden, plan.PermitUnknown),
+		}
+		if c.Verb == plan.ToRelease {
+			c.SHA, c.Branch = plan.SHA(scenario.SHA(fmt.Sprintf("a%d", scenario.OneOf(d, c.Pull, c.Pull, d.Roll(6)))).Short()), scenario.OneOf[plan.Branch](d, "", "", "", "rw/week")
+		}
+		all = append(all, c)
+	}
+	return all
 }
 
 func (d dice) base(name plan.Branch) plan.Base {

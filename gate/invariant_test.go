@@ -1,6 +1,7 @@
 package gate_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -77,7 +78,7 @@ func acceptStatus(s *plan.Snapshot, a plan.SetStatus) {
 }
 
 // FuzzClosedIsClosed: (3) nothing windowed is merged while any of its windows is closed, in its cutoff or frozen, unless branches hold
-// it, and no merge may be done later than that; what branches hold has branches that take it, and what Flux would delete has
+// it, or people released this head, and no merge may be done later than that; what branches hold has branches that take it, and what Flux would delete has
 // them all open; (7) what is unknown never merges.
 func FuzzClosedIsClosed(f *testing.F) {
 	fuzzed.Fuzz(f, func(t *testing.T, s plan.Snapshot) {
@@ -91,13 +92,18 @@ func FuzzClosedIsClosed(f *testing.F) {
 			if len(asked.windows)+len(asked.branches) == 0 {
 				t.Errorf("#%d is merged and nothing released it", m.Pull)
 			}
-			open(t, m, s.Bases[pull.Base].Policy.Calendar, asked.windows, s.At)
 			if len(asked.branches) > 0 {
 				branched(t, s, pull, asked.branches)
-				open(t, m, s.Bases[s.Default].Policy.Calendar, asked.back, s.At)
 			}
 			unknown(t, s, pull)
 			windowed(t, s, pull)
+			if !m.Before.After(overriddenUntil(s, pull)) {
+				continue
+			}
+			open(t, m, s.Bases[pull.Base].Policy.Calendar, asked.windows, s.At)
+			if len(asked.branches) > 0 {
+				open(t, m, s.Bases[s.Default].Policy.Calendar, asked.back, s.At)
+			}
 		}
 	})
 }
@@ -141,7 +147,9 @@ func FuzzSuccessesEnd(f *testing.F) {
 			}
 			if !debt.Ends.IsZero() {
 				m := plan.Merge{Pin: plan.Pin{Before: debt.Ends}, Pull: pull.Number}
-				open(t, m, base.Policy.Calendar, asked.windows, s.At)
+				if debt.Ends.After(overriddenUntil(s, pull)) {
+					open(t, m, base.Policy.Calendar, asked.windows, s.At)
+				}
 			}
 		}
 	})
@@ -169,6 +177,32 @@ func open(t *testing.T, m plan.Merge, cal *window.Calendar, windows []window.Nam
 			}
 		}
 	}
+}
+
+// overriddenUntil is until when people released a pull request's head, as the contract has it; zero if they did not.
+func overriddenUntil(s plan.Snapshot, p plan.Pull) time.Time {
+	rules := s.Bases[p.Base].Policy.Override
+	if rules == nil || p.FirstSeen.IsZero() {
+		return time.Time{}
+	}
+	undone := int64(0)
+	for _, c := range s.Commands {
+		if c.Pull == p.Number && c.Verb == plan.ToUndo && c.Permit != plan.Forbidden {
+			undone = max(undone, c.ID)
+		}
+	}
+	last := map[string]time.Time{} // of each person
+	for _, c := range s.Commands {
+		if who := strings.ToLower(string(c.By)); c.Pull == p.Number && c.Verb == plan.ToRelease && c.Permit == plan.Permitted && c.Branch == "" && c.ID > undone &&
+			strings.HasPrefix(string(p.Head), string(c.SHA)) && c.At.Add(s.Skew).After(p.FirstSeen) && c.At.After(last[who]) {
+			last[who] = c.At
+		}
+	}
+	ends := slices.SortedFunc(maps.Values(last), func(a, b time.Time) int { return b.Compare(a) })
+	if len(ends) < rules.Approvals || !ends[rules.Approvals-1].Add(rules.Expires).After(s.At) {
+		return time.Time{}
+	}
+	return ends[rules.Approvals-1].Add(rules.Expires)
 }
 
 // branched demands a branch for each release, by the file of the default branch.

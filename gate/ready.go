@@ -215,9 +215,9 @@ const (
 // refused: GitHub refused this merge; it is tried again later, or when the head or the base's tip is another.
 func refused(d *pullCase) (ruling, bool) {
 	again, reason := time.Time{}, ""
-	total := 0
+	total, anew := 0, d.rechecked()
 	for _, r := range d.s.Refusals {
-		if r.Pull != d.pull.Number || r.Head != d.pull.Head {
+		if r.Pull != d.pull.Number || r.Head != d.pull.Head || r.At.Before(anew) {
 			continue
 		}
 		total += r.Count

@@ -26,6 +26,11 @@ func render(p plan.Plan) string {
 		if v.Whole != "" {
 			fmt.Fprintf(&b, "  whole: %s\n", v.Whole)
 		}
+		for _, step := range v.Why {
+			if strings.HasPrefix(step.About, plan.OrderPrefix) {
+				fmt.Fprintf(&b, "  %s: %s\n", step.About, step.Says)
+			}
+		}
 	}
 	for _, a := range p.Actions {
 		fmt.Fprintln(&b, action(p, a))

@@ -28,6 +28,7 @@ type pullCase struct {
 	asks      []demand   // what must be open: the windows of need, and those of back
 	open      opening
 	over      plan.Override // in whose stead windows are closed
+	told      []plan.Step   // what is to be said of what people wrote, while they are
 	ruling    ruling
 	merges    bool // it has its turn on this observation
 }
@@ -184,7 +185,7 @@ func firstError(all []config.Finding) int {
 func (d *pullCase) steps() []plan.Step {
 	all := slices.Clip(d.need.steps)
 	if d.ruling.closed != nil && d.mayBeReleased() {
-		all = append(all, plan.Step{About: d.releaseLine(), Says: "as a comment releases it now, where override.by names you"})
+		all = append(append(all, plan.Step{About: d.releaseLine(), Says: "as a comment releases it now, where override.by names you"}), d.told...)
 	}
 	if d.pull.AutoMerge != "" {
 		all = append(all, sayArmed(d.pull.AutoMerge))

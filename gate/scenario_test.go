@@ -20,7 +20,12 @@ import (
 // TestScenarios reads testdata/scenarios as a specification: a file, an instant and what GitHub shows, and the plan that
 // follows. The comment above each says why.
 func TestScenarios(t *testing.T) {
-	scenario.Run(t, 30, func(t *testing.T, a *golden.Archive) plan.Snapshot { return readScene(t, a).snapshot() }, gate.Decide, render)
+	scenario.Run(t, 30, func(t *testing.T, a *golden.Archive) plan.Snapshot {
+		sc := readScene(t, a)
+		s := sc.snapshot()
+		s.Commands = scenario.Commands(t, sc.World.Comments, sc.now)
+		return s
+	}, gate.Decide, render)
 }
 
 // file is what a branch has as its rules.
@@ -99,8 +104,9 @@ type world struct {
 		Count        int
 		Cutoff, Ends time.Duration
 	}
-	Hour int    // requests of an hour
-	Tip  string // our status on the base's tip: "failure: text"
+	Comments []scenario.Comment
+	Hour     int    // requests of an hour
+	Tip      string // our status on the base's tip: "failure: text"
 }
 
 type pull struct {

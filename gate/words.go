@@ -311,7 +311,10 @@ func (d *pullCase) sayHeld() string {
 	}
 	tail := when + why + enforced
 	held := "held by " + plan.Middle(who, plan.MaxText-len([]rune("held by "+tail))) + tail
-	if line := held + "; " + d.releaseLine(); d.mayBeReleased() && len([]rune(line)) <= plan.MaxReason {
+	switch line := held + "; " + d.releaseLine(); {
+	case d.over.Lacks != "":
+		return plan.Text(held + "; " + d.over.Lacks)
+	case d.mayBeReleased() && len([]rune(line)) <= plan.MaxReason:
 		return line
 	}
 	return held

@@ -8,6 +8,15 @@ type Bound struct {
 	Pull  PullState   // Number is 0 in none
 	Push  Push        // Branch is "" in none
 	Check CheckResult // SHA is "" in none
+
+	Comment CommentState // ID is 0 in none
+}
+
+// CommentState is whether a comment says something to sluice, as its author wrote it.
+type CommentState struct {
+	ID   int64
+	Pull int
+	Says bool // false: it was edited or deleted since
 }
 
 // PullState is how a pull request stood at an instant of GitHub's clock, whose seconds are whole.

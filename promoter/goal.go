@@ -85,23 +85,14 @@ func (j *judge) goal(l *line, checks config.Checks, of plan.Branch) *goal {
 	}
 	g := &goal{place: len(l.Line)}
 	j.goals[key] = g
-	e := examiner{none: checks == config.ChecksNone, all: checks == config.ChecksAll, ignores: j.policy.PullRequests.IgnoresCheck}
+	e, known := j.examiner(l, checks)
 	g.silent = e.all && e.silent(l.Line)
-	if !e.none && !l.Rules {
-		g.unsure = true // fail closed: an unknown check may be required
+	if !known {
+		g.unsure = true
 		return g
 	}
-	for _, r := range l.Checks {
-		if e.counts(r.Context) {
-			e.required = append(e.required, r)
-		}
-	}
-	e.none = e.none || !e.all && len(e.required) == 0 // every commit passes, read or not
 	for i := range l.Line {
-		now := e.standing(&l.Line[i])
-		if now.State == plan.ChecksPassed && j.builds(l) {
-			now = l.built(i, key.alone)
-		}
+		now := j.examine(&e, l, key.alone, i)
 		if now.State == plan.ChecksPassed {
 			g.place = i
 			break
@@ -111,6 +102,30 @@ func (j *judge) goal(l *line, checks config.Checks, of plan.Branch) *goal {
 		}
 	}
 	return g
+}
+
+// examiner is who looks at the checks of a line; false if it is not known which are required: fail closed.
+func (j *judge) examiner(l *line, checks config.Checks) (examiner, bool) {
+	e := examiner{none: checks == config.ChecksNone, all: checks == config.ChecksAll, ignores: j.policy.PullRequests.IgnoresCheck}
+	if !e.none && !l.Rules {
+		return e, false
+	}
+	for _, r := range l.Checks {
+		if e.counts(r.Context) {
+			e.required = append(e.required, r)
+		}
+	}
+	e.none = e.none || !e.all && len(e.required) == 0 // every commit passes, read or not
+	return e, true
+}
+
+// examine looks at the checks of one commit, and at what is built of it for a branch.
+func (j *judge) examine(e *examiner, l *line, of plan.Branch, place int) plan.Standing {
+	now := e.standing(&l.Line[place])
+	if now.State == plan.ChecksPassed && j.builds(l) {
+		now = l.built(place, of)
+	}
+	return now
 }
 
 // builds reports whether a commit must build. Git alone builds nothing.

@@ -18,8 +18,11 @@ type branchCase struct {
 	line       *line
 	open       *opening
 	goal       *goal
-	fits       bool // it is known how it stands to its source
-	reach      int  // Line[:reach] is where it could go
+	fits       bool          // it is known how it stands to its source
+	reach      int           // Line[:reach] is where it could go
+	over       plan.Override // in whose stead its window is closed
+	told       []plan.Step   // what is to be said of what people wrote
+	wake       time.Time     // when some of that ends
 	ruling     ruling
 }
 
@@ -60,7 +63,7 @@ func (j *judge) decideAll() []*branchCase {
 	for i := range j.policy.Branches {
 		d := j.caseOf(&j.policy.Branches[i])
 		d.ruling = plan.First(rules, d, due)
-		j.alarm.WakeAt(d.ruling.wake)
+		j.alarm.WakeAt(plan.Soonest(d.ruling.wake, d.wake))
 		j.alarm.LookAt(d.ruling.look)
 		out = append(out, d)
 	}
@@ -82,6 +85,7 @@ func (j *judge) caseOf(e *config.Branch) *branchCase {
 		case plan.RelationUnknown, plan.Level, plan.Beyond, plan.Diverged:
 		}
 	}
+	d.heed()
 	return d
 }
 
@@ -118,7 +122,7 @@ func (d *branchCase) target() plan.SHA {
 func (d *branchCase) verdict() plan.BranchVerdict {
 	v := plan.BranchVerdict{
 		Name: d.name, From: d.from, New: d.ruling.goes, Kind: d.ruling.kind, Reason: cmp.Or(d.ruling.brief, plan.Brief(d.ruling.reason)), Whole: plan.Rest(d.ruling.reason),
-		Until: d.ruling.until, Why: d.ruling.why,
+		Until: d.ruling.until, Why: slices.Concat(d.ruling.why, d.told),
 		Origin: plan.Origin{SHA: d.j.s.Bases[d.j.s.Default].Tip, Line: d.j.policy.Lines.Branches[string(d.name)]},
 	}
 	if d.tracked == nil {
@@ -292,7 +296,7 @@ func (d *branchCase) refusedTo(to plan.SHA) (ruling, bool) {
 	}
 	at := d.j.s.At
 	again := nextMinute(s.At.Add(plan.RetryAfter(s.Count)))
-	if restores := d.tracked.Tip == "" && d.tracked.Seen != ""; !restores {
+	if restores := d.tracked.Tip == "" && d.tracked.Seen != ""; !restores && !d.over.Is() {
 		if again.Before(at) {
 			again = at
 		}

@@ -36,6 +36,7 @@ type world struct {
 		Head, Context, By string
 		Ago               time.Duration
 	}
+	Comments []scenario.Comment
 }
 
 type source struct {
@@ -85,6 +86,7 @@ func readScene(t *testing.T, a *golden.Archive) plan.Snapshot {
 	w := world{now: scenario.Now(t, a)}
 	scenario.Strict(t, a.Section("world"), &w)
 	s := w.snapshot(t)
+	s.Commands = scenario.Commands(t, w.Comments, w.now)
 	for _, f := range a.Files {
 		if base, ok := strings.CutSuffix(f.Name, ":"+config.File); ok {
 			s.Bases[plan.Branch(base)] = baseOf(f.Data)

@@ -135,7 +135,11 @@ func (d *branchCase) sayHeld() string {
 		why = ""
 	}
 	tail := who + d.j.s.Until(d.open.ReleasableChange, d.open.zone) + why
-	return "held by " + plan.Middle(plan.Clean(string(d.open.name)), plan.MaxText-runes("held by "+tail)) + tail
+	held := "held by " + plan.Middle(plan.Clean(string(d.open.name)), plan.MaxText-runes("held by "+tail)) + tail
+	if d.over.Lacks != "" {
+		return plan.Text(held + "; " + d.over.Lacks)
+	}
+	return held
 }
 
 // sayChecks names what a commit waits for.
@@ -185,6 +189,11 @@ func sayOpen(until time.Time, zone *time.Location) string {
 		return "open"
 	}
 	return "open until " + plan.Clock(until, zone)
+}
+
+// sayOverridden is who lets a branch move although its window is closed, until when, and why.
+func sayOverridden(o plan.Override, zone *time.Location) string {
+	return "released by " + o.Names() + " until " + plan.Clock(o.Until, zone) + ": " + plan.Middle(o.Reason, maxName)
 }
 
 // sayLocked is the description of the status that lets a branch move, where it may not move now.

@@ -280,6 +280,7 @@ func (k *look) observed(s plan.Snapshot) {
 	defer l.mu.Unlock()
 	l.health.Skewed(s.Skew, k.log)
 	k.entry.open, k.entry.unobserved = event.OpenOf(s), false
+	k.entry.deaf = !s.Overridable()
 	if k.entry.events.Shown(k.seen, k.entry.open) {
 		k.entry.burstEnd, k.entry.eventAt, k.entry.prompt = never, never, never
 	}

@@ -62,11 +62,15 @@ func (k *look) readPart(ctx context.Context, before plan.Snapshot, merged []int)
 	whole.Bases = maps.Clone(before.Bases)
 	maps.Copy(whole.Bases, s.Bases)
 	whole.Pulls = slices.Clone(s.Pulls)
+	kept := map[int]bool{}
 	for _, p := range before.Pulls {
 		if !slices.Contains(numbers, p.Number) {
-			whole.Pulls = append(whole.Pulls, p)
+			whole.Pulls, kept[p.Number] = append(whole.Pulls, p), true
 		}
 	}
+	whole.Commands = slices.Concat( // who may was not asked anew of those on others
+		slices.DeleteFunc(slices.Clone(s.Commands), func(c plan.Command) bool { return kept[c.Pull] }),
+		slices.DeleteFunc(slices.Clone(before.Commands), func(c plan.Command) bool { return !kept[c.Pull] }))
 	return whole, notes, nil
 }
 

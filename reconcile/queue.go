@@ -114,14 +114,15 @@ type carried struct {
 
 // known is what events and observations have said.
 type known struct {
-	events     event.Log              // that void what they name
-	bounds     bound.Book             // what they say that a read must show
+	events     event.Log             // that void what they name
+	bounds     bound.Book            // what they say that a read must show
 	open       map[int]plan.Proposal // pull requests that the last observation showed
-	unobserved bool                   // a look is under way that has not observed yet
-	bases      []plan.Branch          // at the last look; nil: there was none
-	attention  attention              // touched by its look alone, as the next
-	answered   uint64                 // of seen, those before the last observation
-	swept      bool                   // a look since the start read what people left behind before it
+	deaf       bool                  // by it nobody may give an override
+	unobserved bool                  // a look is under way that has not observed yet
+	bases      []plan.Branch         // at the last look; nil: there was none
+	attention  attention             // touched by its look alone, as the next
+	answered   uint64                // of seen, those before the last observation
+	swept      bool                  // a look since the start read what people left behind before it
 }
 
 // shown is what people are shown of the last look.
@@ -283,6 +284,9 @@ func (q *queue) drift(now instant) time.Duration {
 func (q *queue) note(e *entry, named plan.Mention, now tick) {
 	if named.Arrival && !e.unobserved && e.open[named.Pull] == (plan.Proposal{Head: named.SHA, Base: named.Target}) {
 		return // it was seen already
+	}
+	if named.Bound != nil && named.Bound.Comment.ID != 0 && e.deaf {
+		return // nobody may tell sluice anything there
 	}
 	e.events.Add(named)
 	if !e.forerun(named) {

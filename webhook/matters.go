@@ -21,6 +21,10 @@ func matters(event string, p payload, ours bool) bool {
 		// Our own status, told back to us: we know it from the answer to our own request, and it comes with every pull
 		// request. Somebody else's under our name has another sender and counts. One of our bot under another name is odd: look.
 		return !ours || !strings.HasPrefix(p.Context, "sluice/")
+	case "issue_comment":
+		// Whatever else people say to each other is none of our business.
+		_, is := p.order()
+		return is && p.Issue.PullRequest != nil
 	case "pull_request", "check_suite":
 		return !idle[event][p.Action]
 	case "pull_request_review", "check_run", "merge_group", "installation", "installation_repositories", "repository":

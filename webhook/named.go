@@ -18,6 +18,8 @@ func named(event string, p payload) plan.Mention {
 		return n
 	case "pull_request_review":
 		return p.namedPull()
+	case "issue_comment":
+		return p.namedComment()
 	case "check_run":
 		n := commit(p.CheckRun.SHA)
 		n.Bound = bound(plan.Bound{Check: p.CheckRun.result(n.SHA)})
@@ -55,6 +57,24 @@ func (p payload) namedPull() plan.Mention {
 	}
 	n.Bound = bound(plan.Bound{Pull: p.pullState(n)})
 	return n
+}
+
+// namedComment is the pull request that a comment is on, and whether it says to sluice what its author wrote.
+func (p payload) namedComment() plan.Mention {
+	c := p.Comment
+	if p.Issue.Number <= 0 || c.ID <= 0 {
+		return plan.Mention{}
+	}
+	says := p.Action == "created" && c.User.Type == "User" && c.App == nil && c.UpdatedAt == c.CreatedAt
+	return plan.Mention{Pull: p.Issue.Number, Bound: bound(plan.Bound{Comment: plan.CommentState{ID: c.ID, Pull: p.Issue.Number, Says: says}})}
+}
+
+// order is what a comment says to sluice, or said before it was edited.
+func (p payload) order() (plan.Order, bool) {
+	if order, is := plan.OrderOf(p.Comment.Body); is {
+		return order, true
+	}
+	return plan.OrderOf(p.Changes.Body.From)
 }
 
 func commit(sha string) plan.Mention {

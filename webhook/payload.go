@@ -50,6 +50,25 @@ type payload struct {
 	} `json:"pull_request"`
 	CheckRun   checkPayload `json:"check_run"`
 	CheckSuite checkPayload `json:"check_suite"`
+	Issue      struct {
+		Number      int       `json:"number"`
+		PullRequest *struct{} `json:"pull_request"`
+	} `json:"issue"`
+	Comment struct {
+		ID        int64     `json:"id"`
+		Body      string    `json:"body"`
+		CreatedAt string    `json:"created_at"`
+		UpdatedAt string    `json:"updated_at"`
+		App       *struct{} `json:"performed_via_github_app"`
+		User      struct {
+			Type string `json:"type"`
+		} `json:"user"`
+	} `json:"comment"`
+	Changes struct {
+		Body struct {
+			From string `json:"from"`
+		} `json:"body"`
+	} `json:"changes"`
 	MergeGroup *struct {
 		HeadSHA string `json:"head_sha"`
 		BaseSHA string `json:"base_sha"`

@@ -9,7 +9,7 @@ import (
 // lastWords are the ends of GitHub's addresses that say what is asked of the thing before them.
 var lastWords = map[string]bool{
 	"merge": true, "update-branch": true, "files": true, "statuses": true, "status": true, "permission": true,
-	"access_tokens": true, "repositories": true, "installations": true, "protection": true,
+	"comments": true, "memberships": true, "access_tokens": true, "repositories": true, "installations": true, "protection": true,
 }
 
 // queryKey is where a context holds the name of the GraphQL operation that its request carries.

@@ -112,3 +112,28 @@ func Instant(before string, t time.Time) string {
 	}
 	return before + t.UTC().Format(time.RFC3339)
 }
+
+// Comment is one that somebody wrote on a pull request; the oldest comes first. Permit is "forbidden" or "unknown"; else they may.
+type Comment struct {
+	Pull     int
+	By, Says string
+	Ago      time.Duration
+	Permit   string
+}
+
+// Commands are what comments say to sluice; nil if there are none.
+func Commands(t *testing.T, all []Comment, now time.Time) (out []plan.Command) {
+	t.Helper()
+	for i, c := range all {
+		order, is := plan.OrderOf(c.Says)
+		if !is {
+			t.Fatalf("%q says nothing to sluice", c.Says)
+		}
+		permit, known := map[string]plan.Permit{"": plan.Permitted, "forbidden": plan.Forbidden, "unknown": plan.PermitUnknown}[c.Permit]
+		if !known {
+			t.Fatalf("there is no permit %q", c.Permit)
+		}
+		out = append(out, plan.Command{ID: int64(i + 1), Pull: c.Pull, By: plan.Login(cmp.Or(c.By, "alice")), At: now.Add(-c.Ago), Permit: permit, Order: order})
+	}
+	return out
+}
