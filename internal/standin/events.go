@@ -9,7 +9,8 @@ type Event struct {
 	By           Actor
 
 	Pull       *Pull
-	Review     *Review // of Pull
+	Review     *Review  // of Pull
+	Comment    *Comment // on Pull
 	Status     *Status
 	Move       *Moved // that a push made
 	Check      *Check

@@ -36,6 +36,7 @@ type GitHub struct {
 	lastID        int64
 	repos         []*Repo
 	installations []Installation
+	teams         map[string]map[string]string // OWNER/TEAM → login → state, in lower case
 	closed        bool
 	jobs          int       // under way in the background
 	idle          sync.Cond // of mu: there are none
@@ -53,7 +54,7 @@ func New(opts Options) (*GitHub, error) {
 			return nil, fmt.Errorf("start stand-in: %w", err)
 		}
 	}
-	g := &GitHub{opts: opts, url: "http://github.invalid", ids: map[string]int64{}, lastID: firstID, apps: map[string]Actor{}}
+	g := &GitHub{opts: opts, url: "http://github.invalid", ids: map[string]int64{}, lastID: firstID, apps: map[string]Actor{}, teams: map[string]map[string]string{}}
 	g.idle.L = &g.mu
 	g.meet(g.Bot())
 	return g, nil

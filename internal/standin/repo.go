@@ -32,6 +32,7 @@ type Repo struct {
 	listed      map[int]string     // by pull request: the head whose files REST still lists; see ListFilesOf
 	past        []pastPull         // pull requests as they were, oldest first; see SetLag
 	hidden      map[int]bool       // by pull request
+	comments    []Comment          // how each became, oldest first
 }
 
 func newRepo(g *GitHub, owner, name string, dir *Git) *Repo {

@@ -13,7 +13,7 @@ import (
 
 // appEvents are what the App has subscribed to, besides what every App gets.
 var appEvents = []string{
-	"check_run", "check_suite", "merge_group", "pull_request", "pull_request_review", "push", "repository", "status",
+	"check_run", "check_suite", "issue_comment", "merge_group", "pull_request", "pull_request_review", "push", "repository", "status",
 }
 
 // notify queues the webhook of an event.
@@ -47,6 +47,8 @@ func (s *Server) payload(e standin.Event) object {
 			"id": e.Review.ID, "user": s.userJSON(e.Review.By), "state": strings.ToLower(string(e.Review.State)), "commit_id": e.Review.On,
 			"submitted_at": timeOrNil(e.Review.At),
 		}
+	case "issue_comment":
+		o["comment"], o["issue"] = s.commentJSON(r, *e.Comment), object{"number": e.Pull.Number, "title": e.Pull.Title, "pull_request": object{}}
 	case "status":
 		maps.Copy(o, object{
 			"id": e.Status.ID, "sha": e.Status.SHA, "name": r.String(), "context": e.Status.Context, "state": e.Status.State,

@@ -1,0 +1,66 @@
+package api
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/sluicegate/sluice/internal/standin"
+)
+
+// listComments lists the comments of a repository as they were created, the oldest first unless another direction is asked for.
+// https://docs.github.com/en/rest/issues/comments#list-issue-comments-for-a-repository
+func listComments(c *call, r *standin.Repo) (answer, error) {
+	list := r.Comments(c.s.AsOf())
+	if c.r.URL.Query().Get("direction") == "desc" {
+		slices.Reverse(list)
+	}
+	return listed(c, list, func(o standin.Comment) object { return c.s.commentJSON(r, o) })
+}
+
+func createComment(c *call, r *standin.Repo) (answer, error) {
+	var ask struct{ Body string }
+	if err := c.read(&ask); err != nil {
+		return answer{}, err
+	}
+	o, err := r.Comment(intOf(c.r.PathValue("issue_number")), c.who.actor, ask.Body)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{status: http.StatusCreated, body: c.s.commentJSON(r, o)}, nil
+}
+
+func (s *Server) commentJSON(r *standin.Repo, c standin.Comment) object {
+	o := object{
+		"id": c.ID, "node_id": nodeID("IssueComment", c.ID), "url": fmt.Sprintf("%s/repos/%s/issues/comments/%d", s.api(), r, c.ID),
+		"html_url":  fmt.Sprintf("%s/%s/pull/%d#issuecomment-%d", s.URL(), r, c.Pull, c.ID),
+		"issue_url": fmt.Sprintf("%s/repos/%s/issues/%d", s.api(), r, c.Pull), "body": c.Body, "user": s.userJSON(c.By),
+		"created_at": timeOrNil(c.CreatedAt), "updated_at": timeOrNil(c.UpdatedAt), "author_association": "NONE", // trust follows permissions
+		"performed_via_github_app": nil,
+	}
+	if c.Via {
+		o["performed_via_github_app"] = s.appJSON(s.Bot())
+	}
+	return o
+}
+
+// getPermission is what somebody may do. REST's older word knows no more than admin, write, read and none.
+// https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
+func getPermission(c *call, r *standin.Repo) (answer, error) {
+	login := c.r.PathValue("username")
+	role := r.Permission(login)
+	user := c.s.userJSON(standin.Person(login))
+	user["role_name"] = role
+	older := map[string]string{"maintain": standin.Write, standin.Triage: standin.Read}
+	return ok(object{"permission": cmp.Or(older[role], role), "role_name": role, "user": user})
+}
+
+func (s *Server) getMembership(c *call) (answer, error) {
+	org, team, login := c.r.PathValue("org"), c.r.PathValue("team_slug"), c.r.PathValue("username")
+	state, err := s.Membership(org+"/"+team, login)
+	if err != nil {
+		return answer{}, err
+	}
+	return ok(object{"url": fmt.Sprintf("%s/orgs/%s/teams/%s/memberships/%s", s.api(), org, team, login), "role": "member", "state": state})
+}
