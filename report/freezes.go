@@ -26,3 +26,9 @@ func FreezeFailed(name string, err error) Freeze {
 func (v Freezes) Failed() bool {
 	return slices.ContainsFunc(v.Repositories, func(f Freeze) bool { return f.Error != nil })
 }
+
+// Comment is what `sluice override` wrote.
+type Comment struct {
+	PullRequest int    `json:"pull_request"`
+	URL         string `json:"url"`
+}

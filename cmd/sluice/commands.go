@@ -12,6 +12,7 @@ func commands(e *env) []*cobra.Command {
 		newGraphCommand(e),
 		newPlanCommand(e),
 		newPromoteCommand(e),
+		newOverrideCommand(e),
 		newFreezeCommand(e),
 		newSuspendCommand(e),
 		newRenderCommand(e),

@@ -4,16 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
-	"os"
-	"os/exec"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/config"
-	"github.com/sluicegate/sluice/freeze"
+	"github.com/sluicegate/sluice/person"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/report"
 	"github.com/sluicegate/sluice/window"
@@ -59,11 +56,7 @@ func newFreezeCommand(e *env) *cobra.Command {
 	flags.BoolVar(&call.end, "end", false, "end the freeze")
 	flags.StringVar(&call.org, "org", "", "all repositories of this organization that have "+config.File)
 	flags.BoolVar(&call.json, "json", false, "print JSON")
-	for _, s := range knownSettings() {
-		if s.key == "github.url" {
-			flags.String(s.key, s.value, s.usage+" ("+envName(s.key)+")")
-		}
-	}
+	addGitHubURL(flags)
 	cmd.MarkFlagsOneRequired("now", "end")
 	cmd.MarkFlagsMutuallyExclusive("now", "end")
 	cmd.MarkFlagsMutuallyExclusive("until", "end")
@@ -84,11 +77,7 @@ func (e *env) freeze(ctx context.Context, github string, call freezeCall, args [
 			return err
 		}
 	}
-	token, err := personalToken(ctx, github)
-	if err != nil {
-		return err
-	}
-	site, err := freeze.NewSite(github, token)
+	site, err := personalSite(ctx, github)
 	if err != nil {
 		return err
 	}
@@ -123,7 +112,7 @@ func (e *env) freeze(ctx context.Context, github string, call freezeCall, args [
 }
 
 // freezeOne freezes a repository, or ends that.
-func freezeOne(ctx context.Context, site *freeze.Site, name string, wanted plan.Freeze, ends bool) report.Freeze {
+func freezeOne(ctx context.Context, site *person.Site, name string, wanted plan.Freeze, ends bool) report.Freeze {
 	owner, repo, ok := strings.Cut(name, "/")
 	switch was, err := false, error(nil); {
 	case !ok || owner == "" || repo == "" || strings.Contains(repo, "/"):
@@ -168,22 +157,4 @@ func (e *env) localMoment(text string) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("--until %s is over", at.UTC().Format(time.RFC3339))
 	}
 	return at, nil
-}
-
-// personalToken is the caller's own token for GitHub: GH_TOKEN, or what the command gh has.
-func personalToken(ctx context.Context, github string) (string, error) {
-	if token := strings.TrimSpace(os.Getenv("GH_TOKEN")); token != "" {
-		return token, nil
-	}
-	host := "github.com"
-	if u, err := url.Parse(github); err == nil && u.Hostname() != "api.github.com" {
-		host = u.Host
-	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, "gh", "auth", "token", "--hostname", host).Output() //nolint:gosec // the host is the caller's own setting
-	if token := strings.TrimSpace(string(out)); err == nil && token != "" {
-		return token, nil
-	}
-	return "", fmt.Errorf("no token: set GH_TOKEN, or log in with gh auth login --hostname %s", host)
 }

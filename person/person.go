@@ -1,11 +1,11 @@
-// Package freeze makes and removes the branch that freezes a repository, plan.FreezeBranch, by GitHub's REST API with a person's own token: GitHub decides
-// whether that person may, and shows who did.
+// Package person does what people tell sluice at GitHub, by its REST API with a person's own token: GitHub decides whether that person may, and shows who did. It
+// writes the comments by which somebody releases what is closed, and makes and removes the branch that freezes a repository, plan.FreezeBranch.
 //
-// The branch has a history of its own and one file that says what it is for, so that its push starts nothing of the repository's CI, and nothing of the repository
+// That branch has a history of its own and one file that says what it is for, so that its push starts nothing of the repository's CI, and nothing of the repository
 // can be lost by it. What it means is package plan's (FreezeOf).
 //
 // How it fails: closed. A freeze that stands is moved to the new one, never removed in between, and one that could not be made is an error. No error holds the token.
-package freeze
+package person
 
 import (
 	"context"
@@ -141,6 +141,16 @@ const managed = `query managed($owner: String!, $after: String, $file: String!) 
     }
   }
 }`
+
+// Comment writes a comment on a pull request, and gives its address.
+func (s *Site) Comment(ctx context.Context, owner, repo string, pull int, text string) (at string, err error) {
+	err = s.patiently(ctx, func() error {
+		c, _, err := s.rest.Issues.CreateComment(ctx, owner, repo, pull, &github.IssueComment{Body: &text})
+		at = c.GetHTMLURL()
+		return err
+	})
+	return at, said(err)
+}
 
 // Managed is the repositories of an organization, or a person, that have the file, those that are archived left out.
 func (s *Site) Managed(ctx context.Context, owner string) (names []string, err error) {
