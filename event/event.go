@@ -67,17 +67,6 @@ func (v *Log) Shown(seen uint64, open map[int]plan.Proposal) (all bool) {
 	return count == 0
 }
 
-// OpenOf is what an observation shows of each pull request that it could read.
-func OpenOf(s plan.Snapshot) map[int]plan.Proposal {
-	open := make(map[int]plan.Proposal, len(s.Pulls))
-	for _, p := range s.Pulls {
-		if !p.Unread.Is() {
-			open[p.Number] = plan.Proposal{Head: p.Head, Base: p.Base}
-		}
-	}
-	return open
-}
-
 // Forget drops the names of events up to one: a look has answered them.
 func (v *Log) Forget(seen uint64) {
 	v.arrivals = slices.DeleteFunc(v.arrivals, func(a arrival) bool { return a.number <= seen })

@@ -176,6 +176,7 @@ func (j *judge) merge(d *pullCase) plan.Action {
 		AlreadyGreen: d.isGreen() == 1,
 		Releases:     d.need.releases,
 		DeleteBranch: j.deletable(d),
+		Overridden:   d.over.Is(),
 		Statuses:     d.pull.Statuses,
 		Debt:         debt,
 	}

@@ -29,6 +29,7 @@ type Set struct {
 	looks      *prometheus.HistogramVec
 	statuses   prometheus.Histogram
 	releases   prometheus.Histogram
+	overrides  prometheus.Counter
 }
 
 // New makes the metrics of a service. read gives what is read at each scrape; it must not wait for GitHub.
@@ -50,12 +51,15 @@ func New(version string, read func() State) *Set {
 		releases: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "sluice_due_to_done_seconds", Help: "Time from when a pull request or branch was due to its merge or move.", Buckets: slow,
 		}),
+		overrides: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "sluice_overrides_total", Help: "Merges and moves that people released although a window was closed.",
+		}),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "sluice_build_info", Help: "Always 1; the version is its label.", ConstLabels: prometheus.Labels{"version": version},
 	})
 	build.Set(1)
-	s.registry.MustRegister(build, s.requests, s.deliveries, s.looks, s.statuses, s.releases, collector{read},
+	s.registry.MustRegister(build, s.requests, s.deliveries, s.looks, s.statuses, s.releases, s.overrides, collector{read},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return s
 }
@@ -94,8 +98,13 @@ func (s *Set) Look(end string, took time.Duration) {
 // Status counts a status that answers an event, by the time since that event.
 func (s *Set) Status(since time.Duration) { s.statuses.Observe(since.Seconds()) }
 
-// Release counts a merge or a move, by the time since it was due.
-func (s *Set) Release(since time.Duration) { s.releases.Observe(since.Seconds()) }
+// Release counts a merge or a move, by the time since it was due, and whether people released it although a window is closed.
+func (s *Set) Release(since time.Duration, overridden bool) {
+	s.releases.Observe(since.Seconds())
+	if overridden {
+		s.overrides.Inc()
+	}
+}
 
 // answer is an HTTP status code as a label.
 func answer(code int) string {

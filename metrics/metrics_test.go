@@ -42,7 +42,7 @@ func TestScrape(t *testing.T) {
 	s.Delivery("push", 202)
 	s.Look("done", 20*time.Millisecond)
 	s.Status(time.Second)
-	s.Release(time.Hour)
+	s.Release(time.Hour, true)
 	text := scrape(t, s)
 	for _, want := range []string{
 		`sluice_build_info{version="v1"} 1`,
@@ -51,7 +51,7 @@ func TestScrape(t *testing.T) {
 		`sluice_webhook_requests_total{code="202",event="push"} 1`,
 		`sluice_look_duration_seconds_bucket{end="done",le="0.05"} 1`,
 		`sluice_event_to_status_seconds_sum 1`,
-		`sluice_due_to_done_seconds_bucket{le="3600"} 1`,
+		`sluice_due_to_done_seconds_bucket{le="3600"} 1`, "sluice_overrides_total 1",
 		`sluice_github_budget_remaining{installation="7",resource="graphql"} 72`,
 		`sluice_github_budget_limit{installation="7",resource="graphql"} 5000`,
 		`sluice_github_budget_reset_timestamp_seconds{installation="7",resource="graphql"} 1e+09`,

@@ -181,6 +181,7 @@ type Move struct {
 	Before    time.Time // it must not be moved from then on; zero: whenever (a branch that is put back where it was)
 	Due       time.Time // see Moved
 	Restores  bool      // it was deleted and is put back at the value that was last seen
+	Override  string    // who released it although its window is closed, and why; "": it is open
 	Unlock    bool      // PromoteContextFor(Branch) must be green on New just before
 	Unlocked  bool      // it is green already, by us
 	Statuses  int       // how many statuses stand there under that context; negative: not known

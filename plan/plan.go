@@ -232,6 +232,17 @@ type Proposal struct {
 	Base Branch
 }
 
+// Proposals is what the open pull requests of a snapshot ask for, those that could be read.
+func (s Snapshot) Proposals() map[int]Proposal {
+	open := make(map[int]Proposal, len(s.Pulls))
+	for _, p := range s.Pulls {
+		if !p.Unread.Is() {
+			open[p.Number] = Proposal{p.Head, p.Base}
+		}
+	}
+	return open
+}
+
 // References is what reads the files of a change, in the states of the repository that it names.
 type References struct {
 	Asked

@@ -108,6 +108,7 @@ type Merge struct {
 	AlreadyGreen bool // our success already stands on the head
 	Releases     []layout.Release
 	DeleteBranch Branch // to be deleted after the merge; "" to keep
+	Overridden   bool   // people released it although a window is closed
 	Statuses     int    // as of Pull
 	Debt         Debt   // of the success
 }

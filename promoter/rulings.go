@@ -386,6 +386,9 @@ func due(d *branchCase) ruling {
 	r.move = d.move(r.goes)
 	r.move.Before = plan.Soonest(d.j.s.At.Add(plan.FreshFor), d.open.ReleasableChange)
 	r.move.Due = d.dueSince()
+	if d.over.Is() {
+		r.move.Override = d.open.says
+	}
 	return r
 }
 

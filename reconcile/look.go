@@ -248,7 +248,7 @@ func (k *reading) recallPulls(ctx context.Context, s plan.Snapshot) map[int]time
 	}
 	ctx, cancel := context.WithTimeout(ctx, recordMost)
 	defer cancel()
-	seen, err := k.loop.store.SeePulls(ctx, k.repo, event.OpenOf(s), k.last.Wall)
+	seen, err := k.loop.store.SeePulls(ctx, k.repo, s.Proposals(), k.last.Wall)
 	if k.loop.health.Unkept(err) != nil {
 		k.end = fmt.Errorf("%w: %w", errStore, err)
 		return nil
@@ -279,7 +279,7 @@ func (k *look) observed(s plan.Snapshot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.health.Skewed(s.Skew, k.log)
-	k.entry.open, k.entry.unobserved = event.OpenOf(s), false
+	k.entry.open, k.entry.unobserved = s.Proposals(), false
 	k.entry.deaf = !s.Overridable()
 	if k.entry.events.Shown(k.seen, k.entry.open) {
 		k.entry.burstEnd, k.entry.eventAt, k.entry.prompt = never, never, never

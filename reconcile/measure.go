@@ -17,16 +17,16 @@ type Meter interface {
 	Look(end string, took time.Duration)
 	// Status is called with the first status that a look writes, and the time since the first event that the look answers.
 	Status(since time.Duration)
-	// Release is called for each merge and each move, with the time since it was due.
-	Release(since time.Duration)
+	// Release is called for each merge and each move, with the time since it was due, and whether people released it although a window is closed.
+	Release(since time.Duration, overridden bool)
 }
 
 // noMeter measures nothing.
 type noMeter struct{}
 
-func (noMeter) Look(string, time.Duration) {}
-func (noMeter) Status(time.Duration)       {}
-func (noMeter) Release(time.Duration)      {}
+func (noMeter) Look(string, time.Duration)  {}
+func (noMeter) Status(time.Duration)        {}
+func (noMeter) Release(time.Duration, bool) {}
 
 // Census is what the loop has before it at one instant, counted over all repositories.
 type Census struct {
@@ -132,7 +132,7 @@ func (u *unit) released(act store.Act) {
 		since = u.last.Wall
 	}
 	delete(e.pending, a)
-	l.meter.Release(max(0, act.At.Sub(since)))
+	l.meter.Release(max(0, act.At.Sub(since)), act.Overridden)
 }
 
 // wrote counts a write that GitHub took, and measures the first status after an event.

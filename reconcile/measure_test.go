@@ -33,7 +33,7 @@ func (m *meter) Status(since time.Duration) {
 	m.statuses = append(m.statuses, since)
 }
 
-func (m *meter) Release(since time.Duration) {
+func (m *meter) Release(since time.Duration, _ bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.releases = append(m.releases, since)

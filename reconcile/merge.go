@@ -110,7 +110,7 @@ func (u *unit) mergeDone(ctx context.Context, m plan.Merge, sha plan.SHA) error 
 		late = u.setAfter(ctx, m)
 	}
 	act := u.actOf(m)
-	act.Reason = m.Description
+	act.Reason, act.Overridden = m.Description, m.Overridden
 	act.Merged = &plan.MergeRecord{Pull: m.Pull, Base: m.Base, SHA: sha, At: act.At, Releases: m.Releases}
 	if d, owed := u.loop.ledger.At(outbox.PlaceOf(u.repo, m.SHA, m.Context)); owed && d.Sooner(m.Debt) {
 		_ = u.loop.owe(ctx, u.repo, m.Debt) // shown by Ready; if it fails, what was merged is pending in a minute

@@ -225,7 +225,7 @@ func (v *moving) moved(ctx context.Context, moves []plan.Move) error {
 		delete(v.green, m.Branch)
 		v.endDebt(outbox.PlaceOf(v.repo, m.New, plan.PromoteContextFor(m.Branch)))
 		act := v.actOn(m)
-		act.Outcome, act.Reason = store.Done, wordOfMove(m)
+		act.Outcome, act.Reason, act.Overridden = store.Done, wordOfMove(m), m.Override != ""
 		act.Moved = &plan.MoveRecord{Branch: m.Branch, Old: m.Old, New: m.New, At: act.At, Due: m.Due}
 		acts = append(acts, act)
 	}

@@ -161,7 +161,7 @@ func TestAnArrivalThatWasSeen(t *testing.T) {
 			q := newQueue(2, at(0))
 			e := q.addNew(t, 1, 1)
 			l := &Loop{queue: q, forge: still{}, health: health.New(nil)}
-			e.open = event.OpenOf(s) // by the look before
+			e.open = s.Proposals() // by the look before
 			q.begin(e, at(1))
 			k := &look{reading: reading{loop: l, entry: e, repo: e.repo, seen: e.events.Count}, line: e.line}
 			for _, n := range c.during {

@@ -28,6 +28,8 @@ const (
 // wordOfMove is what a move of a branch did.
 func wordOfMove(m plan.Move) string {
 	switch {
+	case m.Override != "":
+		return fmt.Sprintf("%s moved from %s to %s: %s", m.Branch, m.Old.Short(), m.New.Short(), m.Override)
 	case m.Restores:
 		return fmt.Sprintf("%s restored at %s, where it was last seen", m.Branch, m.New.Short())
 	case m.Old == "":

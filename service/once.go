@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/config"
-	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/flux/revisions"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/forge/client"
@@ -72,7 +71,7 @@ func (s Settings) recalled(ctx context.Context, f *forge.Forge, repo plan.Repo, 
 		return seen, err
 	}
 	memory.AddTo(&seen)
-	times, err := first(event.OpenOf(seen))
+	times, err := first(seen.Proposals())
 	for i := range seen.Pulls {
 		seen.Pulls[i].FirstSeen = times[seen.Pulls[i].Number]
 	}

@@ -34,6 +34,8 @@ type Act struct {
 	Outcome Outcome
 	Took    time.Duration // for the log: it is not kept
 
+	Overridden bool // people released it although a window is closed; Reason says who, and this is not kept
+
 	Merged  *plan.MergeRecord // remember the merge; it ends the pull request's refusals
 	Refusal *plan.Refusal     // count one more refusal of this pull, head and tip; its Count is not read
 	Repair  *plan.Repair      // remember that a status was put right

@@ -53,7 +53,7 @@ var direction = []row{
 	{"forge/look", []string{"forge/client", "budget", "plan", "config", "layout", "window"}, "what a look reads with; what it reads is not its business"},
 	{"forge/branches", []string{"forge/client", "forge/look", "budget", "plan", "config", "layout", "window"}, "reads branches and moves them; pull requests are not its business"},
 	{"forge", []string{"forge/branches", "forge/client", "forge/look", "budget", "plan", "config", "layout", "window"}, "speaks GitHub; fills snapshots, policies among them, and decides nothing"},
-	{"freeze", []string{"forge/client", "budget", "plan", "config", "layout", "window"}, "freezes a repository by a person's token; what a freeze means is not its business"},
+	{"person", []string{"forge/client", "budget", "plan", "config", "layout", "window"}, "does by a person's token what people tell sluice; what it means is not its business"},
 	{"store", []string{"plan", "config", "layout", "window"}, "keeps what GitHub cannot be asked for"},
 	{"health", []string{"budget", "forge/client", "plan", "store", "config", "layout", "window"}, "says what does not work; whom that concerns, and what is done about it, is not its business"},
 	{"reconcile", []string{"plan", "bound", "event", "health", "budget", "clock", "outbox", "forge", "forge/branches", "forge/client", "store", "gitremote", "config", "layout", "window"}, "names the values that forge and store exchange; what it calls it declares itself, and how to decide is given to it"},
@@ -92,7 +92,7 @@ type library struct {
 }
 
 var libraries = []library{
-	{"github.com/google/go-github/", []string{"forge/client", "freeze"}, nil, "GitHub's types stay behind the client, or everybody speaks GitHub"},
+	{"github.com/google/go-github/", []string{"forge/client", "person"}, nil, "GitHub's types stay behind the client, or everybody speaks GitHub"},
 	{"github.com/bradleyfalzon/ghinstallation/", []string{"forge/client"}, nil, "the App's key is used in one place"},
 	{"github.com/go-git/", []string{"gitremote", "internal/standin", "internal/standin/api", "flux/kustomize"}, nil, "git is spoken by gitremote, and by the GitHub that stands in; kustomize reads .sourceignore and .gitmodules by the code that Flux does"},
 	{"github.com/prometheus/", []string{"metrics"}, []string{"metrics"}, "one package names the metrics; the others call functions that they declare themselves"},
