@@ -131,6 +131,33 @@ func (s *Snapshot) Overridable() bool {
 	return false
 }
 
+// Seen is how pull requests stand that could be read, with what was taken back on any. Of others on which something was said it has no head.
+func (s *Snapshot) Seen() map[int]Seen {
+	all := map[int]Seen{}
+	for n, is := range s.Proposals() {
+		all[n] = Seen{Proposal: is}
+	}
+	for _, c := range s.Commands {
+		one := all[c.Pull]
+		if c.Verb == ToUndo && c.Permit == Permitted {
+			one.Undone = max(one.Undone, c.ID)
+		}
+		all[c.Pull] = one
+	}
+	return all
+}
+
+// Remember adds to a snapshot what is remembered of its pull requests.
+func (s *Snapshot) Remember(all map[int]Seen) {
+	s.Undone = map[int]int64{}
+	for n, one := range all {
+		s.Undone[n] = one.Undone
+	}
+	for i := range s.Pulls {
+		s.Pulls[i].FirstSeen = all[s.Pulls[i].Number].Since
+	}
+}
+
 // toldMost is how many comments that do not count are told of: anybody may write them.
 const toldMost = 3
 
@@ -151,7 +178,7 @@ func (s *Snapshot) Override(rules *config.Override, lines int, about func(Comman
 		why, is := about(c)
 		ends := c.At.Add(rules.Expires)
 		switch {
-		case !is:
+		case !is, c.ID <= s.Undone[c.Pull]:
 			continue
 		case c.Verb == ToUndo && c.Permit != Forbidden:
 			return Override{}, told

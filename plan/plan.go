@@ -79,8 +79,9 @@ type Snapshot struct {
 	Frozen Freeze // the policies of all bases are frozen by it
 
 	// Commands are what people told sluice by comments within the longest time that an override may stand; nil: they were not read, as where no file lets
-	// anybody give one.
+	// anybody give one. Undone is the number of the last of them on a pull request that took back what was released there, also if it is gone by now.
 	Commands []Command
+	Undone   map[int]int64
 
 	// Windowed branches: the entries of the default branch's file, each as it stands, and the branches that they follow.
 	Branches []WindowedBranch
@@ -230,6 +231,13 @@ type Pull struct {
 type Proposal struct {
 	Head SHA
 	Base Branch
+}
+
+// Seen is how a pull request stands, and what is remembered of it.
+type Seen struct {
+	Proposal
+	Since  time.Time // when it came to stand so, as far as that was seen
+	Undone int64     // the number of the last comment that took back what was released there
 }
 
 // Proposals is what the open pull requests of a snapshot ask for, those that could be read.

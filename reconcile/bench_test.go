@@ -70,7 +70,7 @@ func (s still) Looked(context.Context, plan.Repo, store.Look) error { return nil
 func (s still) Recall(context.Context, plan.Repo, time.Time) (store.Memory, error) {
 	return store.Memory{}, nil
 }
-func (s still) SeePulls(context.Context, plan.Repo, map[int]plan.Proposal, time.Time) (map[int]time.Time, error) {
+func (s still) SeePulls(context.Context, plan.Repo, map[int]plan.Seen, time.Time) (map[int]plan.Seen, error) {
 	return nil, nil
 }
 

@@ -206,7 +206,7 @@ func (k *reading) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64
 		k.refused[r.Branch] = true
 	}
 	if !glance {
-		k.seePulls(ctx, s)
+		k.seePulls(ctx, &s)
 	}
 	if glance || whole { // else no branch moves on it
 		k.seeBranches(ctx, s)
@@ -226,34 +226,37 @@ func (k *reading) recall(ctx context.Context) store.Memory {
 	return memory
 }
 
-// seePulls fills in since when each pull request has stood as it does. If the store fails, one whose head bears a status of ours stood so when that
-// was set, or before; another one is new.
-func (k *reading) seePulls(ctx context.Context, s plan.Snapshot) {
-	seen := k.recallPulls(ctx, s)
+// seePulls fills in since when each pull request has stood as it does, and what was taken back there. If the store fails, one whose head bears a status
+// of ours stood so when that was set, or before; another one is new; and nobody has released anything.
+func (k *reading) seePulls(ctx context.Context, s *plan.Snapshot) {
+	if all := k.recallPulls(ctx, s); all != nil {
+		s.Remember(all)
+		return
+	}
+	s.Commands = nil
 	for i := range s.Pulls {
 		p := &s.Pulls[i]
-		p.FirstSeen = seen[p.Number]
 		for _, status := range p.Ours {
-			if seen == nil && status.By == s.Us {
+			if status.By == s.Us {
 				p.FirstSeen = status.At
 			}
 		}
 	}
 }
 
-// recallPulls is since when the store has seen each pull request as it stands; nil if it fails.
-func (k *reading) recallPulls(ctx context.Context, s plan.Snapshot) map[int]time.Time {
+// recallPulls is what the store remembers of each pull request as it stands; nil if it fails.
+func (k *reading) recallPulls(ctx context.Context, s *plan.Snapshot) map[int]plan.Seen {
 	if errors.Is(k.end, errStore) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, recordMost)
 	defer cancel()
-	seen, err := k.loop.store.SeePulls(ctx, k.repo, s.Proposals(), k.last.Wall)
+	all, err := k.loop.store.SeePulls(ctx, k.repo, s.Seen(), k.last.Wall)
 	if k.loop.health.Unkept(err) != nil {
 		k.end = fmt.Errorf("%w: %w", errStore, err)
 		return nil
 	}
-	return seen
+	return all
 }
 
 // seeBranches makes the values of windowed branches durable, before anything is decided on them: one that is deleted later is

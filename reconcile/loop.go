@@ -56,7 +56,7 @@ type Store interface {
 	Forget(ctx context.Context, repo plan.Repo) error
 	Repos(ctx context.Context) ([]store.Due, error)
 	Recall(ctx context.Context, repo plan.Repo, at time.Time) (store.Memory, error)
-	SeePulls(ctx context.Context, repo plan.Repo, pulls map[int]plan.Proposal, at time.Time) (map[int]time.Time, error)
+	SeePulls(ctx context.Context, repo plan.Repo, pulls map[int]plan.Seen, at time.Time) (map[int]plan.Seen, error)
 	SeeBranches(ctx context.Context, repo plan.Repo, values map[plan.Branch]plan.SHA, at time.Time) error
 	Owe(ctx context.Context, repo plan.Repo, at time.Time, debts ...plan.Debt) ([]plan.Debt, error)
 	Acquit(ctx context.Context, numbers ...int64) error

@@ -68,6 +68,9 @@ func (k *look) readPart(ctx context.Context, before plan.Snapshot, merged []int)
 			whole.Pulls, kept[p.Number] = append(whole.Pulls, p), true
 		}
 	}
+	whole.Undone = map[int]int64{}
+	maps.Copy(whole.Undone, before.Undone)
+	maps.Copy(whole.Undone, s.Undone)
 	whole.Commands = slices.Concat( // who may was not asked anew of those on others
 		slices.DeleteFunc(slices.Clone(s.Commands), func(c plan.Command) bool { return kept[c.Pull] }),
 		slices.DeleteFunc(slices.Clone(before.Commands), func(c plan.Command) bool { return !kept[c.Pull] }))

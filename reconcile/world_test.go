@@ -93,7 +93,7 @@ type hub struct {
 
 	known     bool
 	memory    store.Memory
-	firstSeen map[int]standing
+	firstSeen map[int]plan.Seen
 	due       time.Time
 	wake      time.Time
 	cost      int
@@ -202,7 +202,7 @@ func repo(n int64) plan.Repo {
 
 func (w *world) create(r plan.Repo) *hub {
 	h := &hub{repo: r, tip: 1, pulls: map[int]*pull{}}
-	h.firstSeen = map[int]standing{}
+	h.firstSeen = map[int]plan.Seen{}
 	h.memory.Branches, h.memory.Moves = map[plan.Branch]plan.SHA{}, map[plan.Branch]plan.MoveRecord{}
 	h.branches, h.greens = map[plan.Branch]*branch{}, map[plan.Context]green{}
 	w.hubs[r.ID] = h
@@ -702,25 +702,20 @@ func (w *world) Recall(ctx context.Context, r plan.Repo, _ time.Time) (store.Mem
 	return m, nil
 }
 
-// standing is since when a pull request has been seen as it is.
-type standing struct {
-	plan.Proposal
-	since time.Time
-}
-
-func (w *world) SeePulls(ctx context.Context, r plan.Repo, pulls map[int]plan.Proposal, at time.Time) (map[int]time.Time, error) {
+func (w *world) SeePulls(ctx context.Context, r plan.Repo, pulls map[int]plan.Seen, at time.Time) (map[int]plan.Seen, error) {
 	h, err := w.enter(ctx, call{op: "heads", repo: r})
 	if err != nil {
 		return nil, err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	seen := map[int]time.Time{}
+	seen := map[int]plan.Seen{}
 	for n, is := range pulls {
-		if was, ok := h.firstSeen[n]; !ok || was.Proposal != is {
-			h.firstSeen[n] = standing{is, at}
+		if was, ok := h.firstSeen[n]; !ok || was.Proposal != is.Proposal {
+			is.Since = at
+			h.firstSeen[n] = is
 		}
-		seen[n] = h.firstSeen[n].since
+		seen[n] = h.firstSeen[n]
 	}
 	return seen, nil
 }

@@ -46,7 +46,7 @@ func (s Settings) Observe(ctx context.Context, owner, name string, now time.Time
 // recalled is a repository as it is, with what the service remembers of it, if it is there.
 func (s Settings) recalled(ctx context.Context, f *forge.Forge, repo plan.Repo, now time.Time, at func(*config.Policy) (time.Time, error)) (seen plan.Snapshot, err error) {
 	recall := func(time.Time) (store.Memory, error) { return store.Memory{}, nil }
-	first := func(map[int]plan.Proposal) (map[int]time.Time, error) { return nil, nil } // they count as seen for the first time
+	standings := func(map[int]plan.Seen) (map[int]plan.Seen, error) { return nil, nil } // they count as seen for the first time
 	r, err := store.OpenReader(ctx, s.Database)
 	switch {
 	case errors.Is(err, store.ErrAbsent): // there is nothing to remember
@@ -55,7 +55,7 @@ func (s Settings) recalled(ctx context.Context, f *forge.Forge, repo plan.Repo, 
 	default:
 		defer func() { _ = r.Close() }() // nothing was written
 		recall = func(at time.Time) (store.Memory, error) { return r.Recall(ctx, repo, at) }
-		first = func(pulls map[int]plan.Proposal) (map[int]time.Time, error) { return r.FirstSeen(ctx, repo, pulls) }
+		standings = func(pulls map[int]plan.Seen) (map[int]plan.Seen, error) { return r.Seen(ctx, repo, pulls) }
 	}
 	memory, err := recall(now)
 	if err != nil {
@@ -71,9 +71,7 @@ func (s Settings) recalled(ctx context.Context, f *forge.Forge, repo plan.Repo, 
 		return seen, err
 	}
 	memory.AddTo(&seen)
-	times, err := first(seen.Proposals())
-	for i := range seen.Pulls {
-		seen.Pulls[i].FirstSeen = times[seen.Pulls[i].Number]
-	}
+	all, err := standings(seen.Seen())
+	seen.Remember(all)
 	return seen, err
 }

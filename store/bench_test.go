@@ -38,9 +38,9 @@ func BenchmarkNote(b *testing.B) {
 // BenchmarkRecall: what a look at a repository with 1,000 open heads asks.
 func BenchmarkRecall(b *testing.B) {
 	s := fresh(b)
-	pulls := map[int]plan.Proposal{}
+	pulls := map[int]plan.Seen{}
 	for i := range 1000 {
-		pulls[i] = plan.Proposal{Head: plan.SHA(fmt.Sprintf("%040x", i)), Base: "main"}
+		pulls[i] = plan.Seen{Proposal: plan.Proposal{Head: plan.SHA(fmt.Sprintf("%040x", i)), Base: "main"}}
 	}
 	see := func() {
 		if _, err := s.SeePulls(b.Context(), acme, pulls, noon); err != nil {

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -213,7 +212,7 @@ func TestReaderBesideTheService(t *testing.T) {
 	}
 	s := open(t, path)
 	note(t, s, store.Delivery{GUID: "1", Event: "push", Repo: acme, At: noon})
-	stands := map[int]plan.Proposal{1: {Head: "h", Base: "main"}}
+	stands := map[int]plan.Seen{1: {Proposal: plan.Proposal{Head: "h", Base: "main"}}}
 	_, err := s.SeePulls(t.Context(), acme, stands, noon)
 	ok(t, err)
 
@@ -221,9 +220,9 @@ func TestReaderBesideTheService(t *testing.T) {
 		t.Helper()
 		r, err := store.OpenReader(t.Context(), path)
 		ok(t, err)
-		seen, err := r.FirstSeen(t.Context(), acme, map[int]plan.Proposal{1: stands[1], 2: {Head: "other"}})
+		seen, err := r.Seen(t.Context(), acme, map[int]plan.Seen{1: stands[1]})
 		ok(t, err)
-		same(t, when, seen, map[int]time.Time{1: noon})
+		same(t, when, seen[1].Since, noon)
 		ok(t, r.Close())
 	}
 	read("while it runs")

@@ -279,7 +279,7 @@ func TestTidy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.SeePulls(t.Context(), fleet, map[int]plan.Proposal{int(at.Unix()): {Head: plan.SHA(at.String())}}, at); err != nil {
+		if _, err := s.SeePulls(t.Context(), fleet, map[int]plan.Seen{int(at.Unix()): {Proposal: plan.Proposal{Head: plan.SHA(at.String())}}}, at); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Record(t.Context(), Act{Repo: fleet, At: at, Verb: "merge", Merged: &plan.MergeRecord{Pull: 1, SHA: plan.SHA(at.String()), At: at},

@@ -109,25 +109,20 @@ func recallGroups(ctx context.Context, q querier, id int64, at time.Time, m *Mem
 	return err
 }
 
-// FirstSeen gives since when pull requests have been seen as they are, of those that were.
-func (r *Reader) FirstSeen(ctx context.Context, repo plan.Repo, pulls map[int]plan.Proposal) (seen map[int]time.Time, err error) {
+// Seen gives what is remembered of pull requests, of those that were seen as they are.
+func (r *Reader) Seen(ctx context.Context, repo plan.Repo, pulls map[int]plan.Seen) (known map[int]plan.Seen, err error) {
 	defer during(&err, "recall pull requests of %s", repo)
-	seen, _, err = r.seen(ctx, repo, pulls, time.Time{})
-	return seen, err
+	known, _, err = r.seen(ctx, repo, pulls, time.Time{})
+	return known, err
 }
 
-// SeePulls remembers how pull requests stand open at an instant, and gives since when each has been seen so: the instant given for one that is
-// new, or stood otherwise the last time. Seeing what was seen within a day writes nothing. The repository becomes known if it is not.
-func (s *Store) SeePulls(ctx context.Context, repo plan.Repo, pulls map[int]plan.Proposal, at time.Time) (seen map[int]time.Time, err error) {
+// SeePulls remembers how pull requests stand at an instant, and gives since when each has been seen so: the instant given for one that is new, or
+// stood otherwise the last time; and what was ever taken back there. Seeing what was seen within a day writes nothing. The repository becomes known if it is not.
+func (s *Store) SeePulls(ctx context.Context, repo plan.Repo, pulls map[int]plan.Seen, at time.Time) (known map[int]plan.Seen, err error) {
 	defer during(&err, "see pull requests of %s", repo)
-	seen, stale, err := s.seen(ctx, repo, pulls, at)
+	known, stale, err := s.seen(ctx, repo, pulls, at)
 	if err != nil || len(stale) == 0 {
-		return seen, err
-	}
-	for _, n := range stale {
-		if _, ok := seen[n]; !ok {
-			seen[n] = time.UnixMicro(at.UnixMicro()).UTC()
-		}
+		return known, err
 	}
 	if err := s.do(ctx, func(ctx context.Context, tx *session) error {
 		row, err := findOrInsert(ctx, tx, repo, at)
@@ -135,9 +130,10 @@ func (s *Store) SeePulls(ctx context.Context, repo plan.Repo, pulls map[int]plan
 			return err
 		}
 		for _, n := range stale {
-			if err := tx.run(ctx, `INSERT INTO pulls (repo, pull, head, base, first, last) VALUES (?, ?, ?, ?, ?, ?)
-			    ON CONFLICT (repo, pull) DO UPDATE SET head = excluded.head, base = excluded.base, first = excluded.first, last = excluded.last`,
-				row.id, n, string(pulls[n].Head), string(pulls[n].Base), micros(seen[n]), micros(at)); err != nil {
+			is := known[n]
+			if err := tx.run(ctx, `INSERT INTO pulls (repo, pull, head, base, first, last, undone) VALUES (?, ?, ?, ?, ?, ?, ?)
+			    ON CONFLICT (repo, pull) DO UPDATE SET head = excluded.head, base = excluded.base, first = excluded.first, last = excluded.last, undone = excluded.undone`,
+				row.id, n, string(is.Head), string(is.Base), micros(is.Since), micros(at), is.Undone); err != nil {
 				return err
 			}
 		}
@@ -145,32 +141,43 @@ func (s *Store) SeePulls(ctx context.Context, repo plan.Repo, pulls map[int]plan
 	}); err != nil {
 		return nil, err
 	}
-	return seen, nil
+	return known, nil
 }
 
-// seen gives what is known of pull requests as they are, and those whose row must be written, in order: of ones that are new or stand otherwise,
-// and ones that age. Those that are closed by now are kept for long, and not read.
-func (r *Reader) seen(ctx context.Context, repo plan.Repo, pulls map[int]plan.Proposal, at time.Time) (map[int]time.Time, []int, error) {
-	known, fresh := make(map[int]time.Time, len(pulls)), make(map[int]bool, len(pulls))
+// seen gives what is known of pull requests as they stand now, and those whose row must be written, in order: of ones that are new or stand
+// otherwise, on which more was taken back, and ones that age. Of those without a head it was not seen how they stand. Those that are closed by now are kept for long, and not read.
+func (r *Reader) seen(ctx context.Context, repo plan.Repo, pulls map[int]plan.Seen, at time.Time) (map[int]plan.Seen, []int, error) {
+	known, fresh := make(map[int]plan.Seen, len(pulls)), make(map[int]bool, len(pulls))
+	numbers := slices.Sorted(maps.Keys(pulls))
+	for _, n := range numbers {
+		known[n] = plan.Seen{Proposal: pulls[n].Proposal, Since: time.UnixMicro(at.UnixMicro()).UTC(), Undone: pulls[n].Undone}
+		fresh[n] = pulls[n] == plan.Seen{}
+	}
 	row, err := find(ctx, r.read, repo)
 	if err != nil {
 		return nil, nil, err
 	}
-	numbers := slices.Sorted(maps.Keys(pulls))
 	list, err := json.Marshal(numbers)
 	if err != nil {
 		return nil, nil, err
 	}
 	if err := each(ctx, r.read, func(rows *sql.Rows) error {
 		var n int
-		var is plan.Proposal
-		var first, last time.Time
-		err := rows.Scan(&n, &is.Head, &is.Base, into{&first}, into{&last})
-		if is == pulls[n] {
-			known[n], fresh[n] = first, last.After(at.Add(-pullTouch))
+		var was plan.Seen
+		var last time.Time
+		err := rows.Scan(&n, &was.Head, &was.Base, into{&was.Since}, into{&last}, &was.Undone)
+		is := known[n]
+		if is.Head == "" { // how it stands was not seen
+			is.Proposal = was.Proposal
 		}
+		fresh[n] = was.Proposal == is.Proposal && was.Undone >= is.Undone && last.After(at.Add(-pullTouch))
+		if was.Proposal == is.Proposal {
+			is.Since = was.Since
+		}
+		is.Undone = max(is.Undone, was.Undone)
+		known[n] = is
 		return err
-	}, `SELECT pull, head, base, first, last FROM pulls WHERE repo = ? AND pull IN (SELECT value FROM json_each(?))`, row.id, string(list)); err != nil {
+	}, `SELECT pull, head, base, first, last, undone FROM pulls WHERE repo = ? AND pull IN (SELECT value FROM json_each(?))`, row.id, string(list)); err != nil {
 		return nil, nil, err
 	}
 	return known, slices.DeleteFunc(numbers, func(n int) bool { return fresh[n] }), nil

@@ -119,21 +119,33 @@ func TestRestartKeeps(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sluice.db")
 	s := open(t, path)
 	note(t, s, store.Delivery{GUID: "a", Event: "push", Repo: acme, At: noon})
-	stood := map[int]plan.Proposal{1: {Head: "h1", Base: "main"}, 2: {Head: "h2", Base: "main"}, 3: {Head: "h3", Base: "main"}}
-	first, err := s.SeePulls(t.Context(), acme, stood, noon)
-	ok(t, err)
-	same(t, "first seen", first, map[int]time.Time{1: noon, 2: noon, 3: noon})
+	head := func(sha plan.SHA, base plan.Branch) plan.Seen {
+		return plan.Seen{Proposal: plan.Proposal{Head: sha, Base: base}}
+	}
+	since := func(is plan.Seen, at time.Time, undone int64) plan.Seen { is.Since, is.Undone = at, undone; return is }
+	see := func(pulls map[int]plan.Seen, at time.Time) map[int]plan.Seen {
+		t.Helper()
+		known, err := s.SeePulls(t.Context(), acme, pulls, at)
+		ok(t, err)
+		return known
+	}
+	stood := map[int]plan.Seen{1: head("h1", "main"), 2: head("h2", "main"), 3: head("h3", "main"), 5: {Undone: 7}}
+	same(t, "first seen", see(stood, noon), map[int]plan.Seen{1: since(stood[1], noon, 0), 2: since(stood[2], noon, 0), 3: since(stood[3], noon, 0), 5: since(stood[5], noon, 7)})
 	ok(t, s.Close())
 
 	s = open(t, path)
 	same(t, "due", repos(t, s.Reader), []store.Due{{Repo: acme, At: noon, Notes: 1}})
-	stands := map[int]plan.Proposal{1: stood[1], 2: {Head: "h1", Base: "main"}, 3: {Head: "h3", Base: "rel"}, 4: {Head: "h4", Base: "main"}}
-	later, err := s.SeePulls(t.Context(), acme, stands, noon.Add(time.Hour))
-	ok(t, err)
-	same(t, "the same, pushed, retargeted, new", later, map[int]time.Time{1: noon, 2: noon.Add(time.Hour), 3: noon.Add(time.Hour), 4: noon.Add(time.Hour)})
-	back, err := s.SeePulls(t.Context(), acme, map[int]plan.Proposal{1: stood[1], 2: stood[2], 3: stood[3]}, noon.Add(25*time.Hour))
-	ok(t, err)
-	same(t, "as it stood before it stood otherwise", back, map[int]time.Time{1: noon, 2: noon.Add(25 * time.Hour), 3: noon.Add(25 * time.Hour)})
+	hour, day := noon.Add(time.Hour), noon.Add(25*time.Hour)
+	stands := map[int]plan.Seen{1: stood[1], 2: head("h1", "main"), 3: head("h3", "rel"), 4: head("h4", "main")}
+	same(t, "the same, pushed, retargeted, new", see(stands, hour), map[int]plan.Seen{
+		1: since(stood[1], noon, 0), 2: since(stands[2], hour, 0), 3: since(stands[3], hour, 0), 4: since(stands[4], hour, 0)})
+	same(t, "as it stood before it stood otherwise, and what was taken back", see(map[int]plan.Seen{1: stood[1], 2: stood[2], 3: stood[3], 5: {}}, day), map[int]plan.Seen{
+		1: since(stood[1], noon, 0), 2: since(stood[2], day, 0), 3: since(stood[3], day, 0), 5: since(plan.Seen{}, noon, 7)})
+	same(t, "how it stands was not seen", see(map[int]plan.Seen{1: {}, 6: {}}, day), map[int]plan.Seen{1: since(stood[1], noon, 0), 6: since(plan.Seen{}, day, 0)})
+	more := stood[1]
+	more.Undone = 9
+	see(map[int]plan.Seen{1: more}, day)
+	same(t, "taken back after it stood so for long", see(map[int]plan.Seen{1: stood[1]}, day), map[int]plan.Seen{1: since(stood[1], noon, 9)})
 	if note(t, s, store.Delivery{GUID: "a", Event: "push", Repo: acme, At: noon}) {
 		t.Error("the restart forgot a delivery")
 	}

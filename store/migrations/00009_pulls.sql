@@ -9,6 +9,7 @@ CREATE TABLE pulls (
     base  TEXT    NOT NULL,
     first BIGINT  NOT NULL,
     last  BIGINT  NOT NULL,
+    undone BIGINT NOT NULL DEFAULT 0, -- the number of the last comment that took back what was released there
     PRIMARY KEY (repo, pull)
 );
 
