@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -83,7 +84,62 @@ func (l *observation) addCommands(ctx context.Context, s *plan.Snapshot) error {
 			}
 		}
 	}
+	if err := l.addEdits(ctx, found); err != nil {
+		return err
+	}
 	s.Commands = found
+	return nil
+}
+
+// rawTalk is the latest comments on a pull request.
+type rawTalk struct {
+	Comments look.Connection[struct {
+		DatabaseID   int64
+		LastEditedAt *time.Time
+	}]
+}
+
+// addEdits takes back what somebody may have edited. Whoever may write may edit what others wrote, and REST's times are in whole seconds: what is
+// edited within the second in which it was written looks as it was. What is not among a pull request's latest comments is not known.
+func (l *observation) addEdits(ctx context.Context, found []plan.Command) error {
+	var pulls []int
+	released := func(c plan.Command) bool { return c.Verb == plan.ToRelease && c.Permit == plan.Permitted }
+	for _, c := range found {
+		if released(c) && !slices.Contains(pulls, c.Pull) && len(pulls) < maxPermits {
+			pulls = append(pulls, c.Pull)
+		}
+	}
+	if len(pulls) == 0 {
+		return nil
+	}
+	q := look.NewQuery("talk", l.Repo.Owner, l.Repo.Name)
+	for i, n := range pulls {
+		q.Add("p%d: pullRequest(number: %s) { comments(last: 100) { nodes { databaseId lastEditedAt } } }", i, q.Let(fmt.Sprint("n", i), "Int!", n))
+	}
+	edited := map[int64]bool{}
+	named, err := l.AskNamed(ctx, q)
+	if err := look.EachFound(named, err, "p", pulls, func(n int, raw *rawTalk, err error) error {
+		if err == nil && raw == nil {
+			err = client.Empty()
+		}
+		if _, ends := l.Failed(ctx, l.Key(partComments, strconv.Itoa(n)), whatComments, err); err != nil {
+			return ends
+		}
+		for _, c := range raw.Comments.Nodes {
+			edited[c.DatabaseID] = c.LastEditedAt != nil
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	for i := range found {
+		switch was, known := edited[found[i].ID]; {
+		case released(found[i]) && !known:
+			found[i].Permit = plan.PermitUnknown
+		case released(found[i]) && was:
+			found[i].Permit = plan.Forbidden
+		}
+	}
 	return nil
 }
 

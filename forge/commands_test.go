@@ -101,6 +101,21 @@ func TestWhatSaysNothing(t *testing.T) {
 	}
 }
 
+// TestEditedWithinTheSecond: whoever may write may edit what others wrote, and by REST's whole seconds that looks as it was written.
+func TestEditedWithinTheSecond(t *testing.T) {
+	w, n, line := overridden(t)
+	c, err := w.r.Comment(n, standin.Person("alice"), "looks good")
+	w.must(err)
+	for now := c; now.Edited.IsZero() || !now.UpdatedAt.Equal(now.CreatedAt); now = w.r.Comments(time.Time{})[0] {
+		c.CreatedAt = time.Now().Truncate(time.Second)
+		w.must(w.r.EditComment(c, line))
+	}
+	s, _ := w.look(Ask{})
+	if len(s.Commands) != 1 || s.Commands[0].Permit != plan.Forbidden {
+		t.Errorf("read %+v", s.Commands)
+	}
+}
+
 // TestNobodyIsAskedWithout: with no override in any file nothing of this exists; with one it is a request a look, and none about people as long as nobody says anything.
 func TestNobodyIsAskedWithout(t *testing.T) {
 	const comments, permission = "GET /repos/{owner}/{repo}/issues/comments", "GET /repos/{owner}/{repo}/collaborators/{username}/permission"

@@ -16,6 +16,7 @@ type Comment struct {
 	Body      string
 	CreatedAt time.Time // whole seconds, as all of GitHub's times
 	UpdatedAt time.Time
+	Edited    time.Time // zero: it was not
 
 	asOf time.Time // since when it has been so
 	gone bool      // it was deleted then
@@ -51,7 +52,7 @@ func (r *Repo) CommentVia(n int, by, body string) (Comment, error) {
 // EditComment changes a comment.
 func (r *Repo) EditComment(c Comment, body string) error {
 	was := c.Body
-	c.Body = body
+	c.Body, c.Edited = body, r.g.Now()
 	_, err := r.comment(c, "edited", object{"changes": object{"body": object{"from": was}}})
 	return err
 }

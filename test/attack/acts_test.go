@@ -36,6 +36,7 @@ var acts = []act{
 	{1, (*world).label},
 	{1, (*world).deleteBranch},
 	{2, (*world).freeze},
+	{8, (*world).comment},
 	{4, (*world).rule},
 	{3, (*world).pushByRoot},
 	{9, (*world).fail},
@@ -107,7 +108,7 @@ const freezes = "sluice/freeze"
 func (w *world) freeze() {
 	message := "incident"
 	if w.dice.IntN(2) == 0 {
-		message += "\n\nUntil: " + w.start.Add(lastOpening).UTC().Format(time.RFC3339) // which no world waits for
+		message += "\n\nUntil: " + w.start.Add(lastClose).UTC().Format(time.RFC3339) // which no world waits for
 	}
 	_, err := w.repo.Commit(freezes, standin.Change{By: "alice", Message: message})
 	w.tried(err, "alice freezes")
@@ -115,6 +116,70 @@ func (w *world) freeze() {
 
 // thaw ends that.
 func (w *world) thaw(by string) { w.tried(w.repo.Push(by, freezes, ""), by+" ends the freeze") }
+
+// said is a comment, and when it ended because it was edited or deleted; zero: it was not.
+type said struct {
+	standin.Comment
+	At, Ended time.Time
+}
+
+// comment has somebody say something to sluice, or change what was said: alice may release, eve may take back, mallory may nothing. They name heads
+// that there are or were, of the pull request or another one, and commits of main for rw/a.
+func (w *world) comment() {
+	pulls := w.repo.Pulls()
+	if len(pulls) == 0 {
+		return
+	}
+	if len(w.said) > 0 && w.dice.IntN(5) == 0 {
+		w.unsay(&w.said[w.dice.IntN(len(w.said))])
+		return
+	}
+	p := pulls[w.dice.IntN(len(pulls))]
+	by, body := pick(w.dice, "alice", "alice", "alice", "alice", "eve", "mallory"), w.order(p)
+	for range 1 + w.dice.IntN(2) {
+		c, err := w.repo.Comment, "says"
+		if w.dice.IntN(12) == 0 {
+			c, err = func(n int, by standin.Actor, body string) (standin.Comment, error) {
+				return w.repo.CommentVia(n, by.Login, body)
+			}, "says by an App"
+		}
+		one, failed := c(p.Number, standin.Person(by), body)
+		w.tried(failed, "%s %s on #%d: %s", by, err, p.Number, body)
+		w.said = append(w.said, said{Comment: one, At: time.Now()})
+	}
+}
+
+// order draws what somebody says on a pull request.
+func (w *world) order(p standin.Pull) string {
+	line, err := w.repo.Log("main")
+	w.must(err)
+	switch w.dice.IntN(9) {
+	case 0:
+		return "/sluice undo"
+	case 1:
+		return "/sluice recheck"
+	case 2:
+		return "/sluice release " + pick(w.dice, w.oracle.shas...)[:7] + " now"
+	case 3:
+		return "> /sluice release " + p.HeadSHA[:7] + " quoted"
+	case 4, 5:
+		return "/sluice release " + line[w.dice.IntN(min(3, len(line)))].SHA[:7] + " --branch rw/a now"
+	}
+	return "/sluice release " + p.HeadSHA[:7] + " now"
+}
+
+// unsay edits or deletes a comment.
+func (w *world) unsay(c *said) {
+	if !c.Ended.IsZero() {
+		return
+	}
+	c.Ended = time.Now()
+	if w.dice.IntN(2) == 0 {
+		w.tried(w.repo.DeleteComment(c.Comment), "%q on #%d is deleted", c.Body, c.Pull)
+		return
+	}
+	w.tried(w.repo.EditComment(c.Comment, c.Body+" edited"), "%q on #%d is edited", c.Body, c.Pull)
+}
 
 // change draws what a commit changes.
 func (w *world) change(by string) *standin.Change {
@@ -307,6 +372,7 @@ func (w *world) retarget() {
 	if p, ok := w.somePull(isOpen); ok {
 		base := w.someBranch()
 		w.tried(w.repo.Retarget(p.Number, "eve", base), "eve retargets #%d to %s", p.Number, base)
+		w.based[p.Number] = time.Now()
 	}
 }
 

@@ -17,7 +17,8 @@ import (
 //	(b) What is due moves within a bounded time once faults end.
 //	(c) Under enforce, while GitHub takes our writes, no success of ours whose releases are closed stands for longer than one write takes
 //	    on a commit that was not merged into, or moved to, the branch that demands that context.
-//	    Both hold while the branch that freezes is there, of what is live, too.
+//	    Both hold while the branch that freezes is there, of what is live, too. What alice released counts as open as long as the file lets her, for
+//	    the head or commit that she named, the branch that it was for, and until it is used, over or taken back.
 //	(d) Nothing panics, everything ends, and what is quiet writes nothing.
 //
 // A success of ours counts for the branch whose rules demand its context, by GitHub's own way to compare contexts, whatever it was meant
@@ -35,6 +36,7 @@ type oracle struct {
 	known    map[string]bool
 	line     map[string]bool // every commit that was on main's first-parent line
 	seen     map[string]bool // values that rw/a had: it may be put back there
+	moved    time.Time       // when we moved it last
 	reported map[string]bool
 	wiped    time.Time
 	booted   time.Time
@@ -71,7 +73,9 @@ func (o *oracle) look(w *world) {
 			o.follow(m)
 		case "rw/a":
 			o.onBranch(m)
-			o.seen[m.After] = true
+			if o.seen[m.After] = true; ours(m.By) {
+				o.moved = m.At
+			}
 		case freezes:
 			o.freezes(m)
 		}
@@ -191,6 +195,9 @@ func (o *oracle) onMain(m standin.Moved) {
 	case m.At.Before(o.since.Add(aWrite)), !ours(m.By) && (o.excused(m.At) || m.At.Before(o.fileSeen(reads))):
 		return
 	}
+	if !m.At.After(o.releasedMerge(m.After).Add(aWrite)) {
+		return
+	}
 	if ours(m.By) && !o.frozen.IsZero() {
 		o.once("a", "sluice merged "+m.After[:7]+" into main, which is frozen")
 		return
@@ -233,7 +240,7 @@ func (o *oracle) onBranch(m standin.Moved) {
 	}
 	where := "rw/a moved to " + m.After[:7] + " by " + m.By.Login
 	switch {
-	case !o.last.observe && !o.isOpen(o.last, "v", m.At):
+	case !o.last.observe && !o.isOpen(o.last, "v", m.At) && m.At.After(o.released("rw/a", m.After).Add(aWrite)):
 		o.once("a", where+" while v is closed")
 	case !o.line[m.After]:
 		o.once("a", where+", which is not on main")
@@ -349,7 +356,7 @@ func (o *oracle) closed(branch, sha string, at time.Time) time.Time {
 		if !o.w.lock || o.last == nil || !o.last.branches || o.last.observe {
 			return time.Time{}
 		}
-		return o.shutSince(o.last, "v", at)
+		return o.unreleased(branch, sha, o.shutSince(o.last, "v", at), at)
 	}
 	if o.now == nil || o.now.observe {
 		return time.Time{}
@@ -357,7 +364,66 @@ func (o *oracle) closed(branch, sha string, at time.Time) time.Time {
 	if !slices.ContainsFunc(o.w.changed(o.tip, sha), windowed) {
 		return time.Time{}
 	}
-	return o.shutSince(o.now, "w", at)
+	return o.unreleased(branch, sha, o.shutSince(o.now, "w", at), at)
+}
+
+// unreleased tells since when what is shut is so although alice may have released it; zero: she has.
+func (o *oracle) unreleased(branch, sha string, shut, at time.Time) time.Time {
+	switch until := o.released(branch, sha); {
+	case shut.IsZero() || until.After(at):
+		return time.Time{}
+	case until.After(shut):
+		return until
+	}
+	return shut
+}
+
+// releasedMerge is until when alice released what became a commit of main.
+func (o *oracle) releasedMerge(sha string) (until time.Time) {
+	for _, p := range o.w.repo.Pulls() {
+		if p.Merged && p.MergeSHA == sha || p.HeadSHA == sha {
+			until = latest(until, o.released("main", p.HeadSHA))
+		}
+	}
+	return until
+}
+
+// released is until when alice released a commit for a branch; zero: she did not. For rw/a it takes two lines, written since it moved.
+func (o *oracle) released(branch, sha string) time.Time {
+	file := o.now
+	if branch == "rw/a" {
+		file = o.last
+	}
+	if file == nil || !file.override {
+		return time.Time{}
+	}
+	var ends []time.Time
+	for _, r := range o.w.said {
+		rest, is := strings.CutPrefix(r.Body, "/sluice release ")
+		ofBranch := strings.Contains(rest, " --branch rw/a ")
+		if !is || r.By.Login != "alice" || r.Via || ofBranch != (branch == "rw/a") || !strings.HasPrefix(sha, rest[:7]) ||
+			!ofBranch && r.At.Before(o.w.based[r.Pull]) || ofBranch && o.wiped.IsZero() && r.At.Before(o.moved) {
+			continue
+		}
+		end := r.CreatedAt.Add(overrideFor)
+		if !r.Ended.IsZero() {
+			end = earliest(end, r.Ended)
+		}
+		for _, u := range o.w.said {
+			if u.Body == "/sluice undo" && u.By.Login != "mallory" && !u.Via && u.Pull == r.Pull && u.At.After(r.At) && (u.Ended.IsZero() || u.Ended.Sub(u.At) > aWrite && o.wiped.IsZero()) {
+				end = earliest(end, u.At)
+			}
+		}
+		ends = append(ends, end)
+	}
+	slices.SortFunc(ends, func(a, b time.Time) int { return b.Compare(a) })
+	switch {
+	case branch == "rw/a" && len(ends) > 1:
+		return ends[1]
+	case branch == "main" && len(ends) > 0:
+		return ends[0]
+	}
+	return time.Time{}
 }
 
 // due is when a success must be paid back, the time of the write aside: at once when it is closed, later where GitHub took no writes, the

@@ -17,6 +17,7 @@ type spec struct {
 	method       string
 	branchChecks string
 	branches     bool // rw/a is a windowed branch, by window v
+	override     bool // alice may release what is closed, for overrideFor
 }
 
 // span is [from, until).
@@ -27,6 +28,9 @@ const (
 	lastOpening = 32 * time.Minute
 	lastClose   = 6 * time.Hour
 )
+
+// overrideFor is how long an override stands.
+const overrideFor = 3 * time.Minute
 
 // drawWindow draws the openings of one window.
 func drawWindow(dice *rand.Rand, start time.Time) []span {
@@ -71,6 +75,9 @@ func drawSpec(dice *rand.Rand, start time.Time) *spec {
 		s.live, s.window, s.method, pick(dice, "all", "required"), dice.IntN(4) == 0)
 	if s.branches {
 		fmt.Fprintf(&b, "branches:\n  - {name: rw/a, from: main, window: v, checks: %s}\n", s.branchChecks)
+	}
+	if s.override = dice.IntN(3) != 0; s.override {
+		fmt.Fprintf(&b, "override:\n  by: [\"user:alice\"]\n  expires: %s\n", overrideFor)
 	}
 	s.text = b.String()
 	return s

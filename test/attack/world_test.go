@@ -68,6 +68,8 @@ type world struct {
 	boots   int      // databases up to now
 	copies  [][]byte // of them, one for each end of the service
 	groups  []standin.Group
+	said    []said
+	based   map[int]time.Time // when a pull request was retargeted last
 
 	mu     sync.Mutex
 	faults []*fault
@@ -90,7 +92,7 @@ func newWorld(t *testing.T, dice *randv2.Rand) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, dice: dice, start: time.Now().UTC(), dir: dir, specs: map[string]*spec{}, armed: map[int]standin.Method{}}
+	w := &world{t: t, dice: dice, start: time.Now().UTC(), dir: dir, specs: map[string]*spec{}, armed: map[int]standin.Method{}, based: map[int]time.Time{}}
 	key, _ := keys()
 	w.github, err = api.New(api.Options{
 		Dir: filepath.Join(dir, "git"), Memory: true, AppID: app, AppKey: &key.PublicKey, WebhookSecret: secret, WebhookURL: "http://sluice.invalid/webhook",

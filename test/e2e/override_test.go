@@ -104,6 +104,12 @@ func TestOverrideDoors(t *testing.T) {
 // TestOverrideIsTakenBack: what is green for people by an override is withdrawn when it is taken back, when it is edited or deleted, and when the head or the base is another.
 func TestOverrideIsTakenBack(t *testing.T) {
 	for name, take := range map[string]func(w *world, n int, c standin.Comment){
+		"undone, and that deleted": func(w *world, n int, _ standin.Comment) {
+			undo, sha := w.says(n, "alice", "/sluice undo"), w.pull(n).HeadSHA
+			w.within(30*time.Second, "it is withdrawn", func() bool { return !w.isGreen(sha) })
+			w.must(w.repo.DeleteComment(undo))
+			w.stays(n)
+		},
 		"undone": func(w *world, n int, _ standin.Comment) { w.says(n, "alice", "/sluice undo") },
 		"edited": func(w *world, _ int, c standin.Comment) {
 			c.CreatedAt = c.CreatedAt.Add(-time.Minute)

@@ -19,6 +19,11 @@ func listComments(c *call, r *standin.Repo) (answer, error) {
 	return listed(c, list, func(o standin.Comment) object { return c.s.commentJSON(r, o) })
 }
 
+// comments are those on a pull request, as a query sees them.
+func (p *pullRequest) comments(a arguments) (*connection, error) {
+	return cut("comments", a, slices.DeleteFunc(p.repo.r.Comments(p.repo.view.s.AsOf()), func(c standin.Comment) bool { return c.Pull != p.Number }))
+}
+
 func createComment(c *call, r *standin.Repo) (answer, error) {
 	var ask struct{ Body string }
 	if err := c.read(&ask); err != nil {
