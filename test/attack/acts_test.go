@@ -36,7 +36,7 @@ var acts = []act{
 	{1, (*world).label},
 	{1, (*world).deleteBranch},
 	{2, (*world).freeze},
-	{8, (*world).comment},
+	{3, (*world).comment},
 	{4, (*world).rule},
 	{3, (*world).pushByRoot},
 	{9, (*world).fail},
@@ -52,6 +52,10 @@ func (w *world) step() {
 	}
 	if w.repo.Tip(freezes) != "" && w.dice.IntN(3) == 0 {
 		w.thaw("alice")
+		return
+	}
+	if s := w.oracle.last; s != nil && s.override && w.dice.IntN(4) == 0 {
+		w.comment()
 		return
 	}
 	total := 0
@@ -133,6 +137,9 @@ func (w *world) comment() {
 	if len(w.said) > 0 && w.dice.IntN(5) == 0 {
 		w.unsay(&w.said[w.dice.IntN(len(w.said))])
 		return
+	}
+	if held := slices.DeleteFunc(slices.Clone(pulls), func(p standin.Pull) bool { return !strings.Contains(w.standing(p.HeadSHA), "/sluice release") }); len(held) > 0 && w.dice.IntN(3) > 0 {
+		pulls = held
 	}
 	p := pulls[w.dice.IntN(len(pulls))]
 	by, body := pick(w.dice, "alice", "alice", "alice", "alice", "eve", "mallory"), w.order(p)

@@ -118,7 +118,7 @@ func (w *world) end() {
 	for _, f := range w.faults {
 		f.until = earliest(f.until, time.Now())
 	}
-	w.mute = time.Time{}
+	w.mute = earliest(w.mute, time.Now())
 	clear(w.armed)
 	w.mu.Unlock()
 	w.say("all faults end")

@@ -378,6 +378,14 @@ func (o *oracle) unreleased(branch, sha string, shut, at time.Time) time.Time {
 	return shut
 }
 
+// noticed is when the service must have seen what somebody did, the time of the write aside.
+func (o *oracle) noticed(at time.Time) time.Time {
+	if _, reads := o.w.troubled(); reads.After(at) {
+		return latest(at, reads).Add(aLook)
+	}
+	return latest(at, o.booted)
+}
+
 // releasedMerge is until when alice released what became a commit of main.
 func (o *oracle) releasedMerge(sha string) (until time.Time) {
 	for _, p := range o.w.repo.Pulls() {
@@ -402,16 +410,19 @@ func (o *oracle) released(branch, sha string) time.Time {
 		rest, is := strings.CutPrefix(r.Body, "/sluice release ")
 		ofBranch := strings.Contains(rest, " --branch rw/a ")
 		if !is || r.By.Login != "alice" || r.Via || ofBranch != (branch == "rw/a") || !strings.HasPrefix(sha, rest[:7]) ||
-			!ofBranch && r.At.Before(o.w.based[r.Pull]) || ofBranch && o.wiped.IsZero() && r.At.Before(o.moved) {
+			ofBranch && o.wiped.IsZero() && r.At.Before(o.moved) {
 			continue
 		}
 		end := r.CreatedAt.Add(overrideFor)
 		if !r.Ended.IsZero() {
-			end = earliest(end, r.Ended)
+			end = earliest(end, o.noticed(r.Ended))
+		}
+		if at := o.w.based[r.Pull]; !ofBranch && at.After(r.At) {
+			end = earliest(end, o.noticed(at))
 		}
 		for _, u := range o.w.said {
 			if u.Body == "/sluice undo" && u.By.Login != "mallory" && !u.Via && u.Pull == r.Pull && u.At.After(r.At) && (u.Ended.IsZero() || u.Ended.Sub(u.At) > aWrite && o.wiped.IsZero()) {
-				end = earliest(end, u.At)
+				end = earliest(end, o.noticed(u.At))
 			}
 		}
 		ends = append(ends, end)
