@@ -52,6 +52,19 @@ func check(seconds int, state plan.CheckState) plan.Check {
 	return plan.Check{Context: "ci", At: at(seconds), State: state}
 }
 
+// said is that comment 3 says something to sluice, or no more. told is a read that shows some.
+func said(says bool) plan.Bound {
+	return plan.Bound{Comment: plan.CommentState{ID: 3, Pull: 7, Says: says}}
+}
+
+func told(ids ...int64) plan.Snapshot {
+	s := plan.Snapshot{Commands: []plan.Command{}}
+	for _, id := range ids {
+		s.Commands = append(s.Commands, plan.Command{ID: id, Pull: 7})
+	}
+	return s
+}
+
 func TestWhichReadsAreOlder(t *testing.T) {
 	pull := plan.Mention{Pull: 7, SHA: "h1", Target: "main"}
 	moved := plan.Mention{Branch: "main"}
@@ -108,6 +121,11 @@ func TestWhichReadsAreOlder(t *testing.T) {
 		"a source that was made and is not shown":   {[]plan.Bound{push("", "a")}, plan.Snapshot{Sources: map[plan.Branch]plan.Source{"main": {}}}, nil, moved},
 		"a windowed branch that somebody moved":     {[]plan.Bound{push("a", "b")}, plan.Snapshot{Branches: []plan.WindowedBranch{{Name: "main", Tip: "a"}}}, nil, moved},
 		"one that could not be read":                {[]plan.Bound{push("a", "b")}, plan.Snapshot{Branches: []plan.WindowedBranch{{Name: "main", Unread: plan.Unread{Reason: "?"}}}}, nil, nothing},
+		"a comment that is not there yet":           {[]plan.Bound{said(true)}, told(), nil, plan.Mention{Pull: 7, Bound: new(said(true))}},
+		"it is there now":                           {[]plan.Bound{said(true)}, told(3), nil, nothing},
+		"one that was taken away and is there yet":  {[]plan.Bound{said(true), said(false)}, told(3), nil, plan.Mention{Pull: 7, Bound: new(said(false))}},
+		"it is gone":                                {[]plan.Bound{said(true), said(false)}, told(2), nil, nothing},
+		"comments were not read":                    {[]plan.Bound{said(true)}, plan.Snapshot{}, nil, nothing},
 		"no report":                                 {[]plan.Bound{report(2, plan.CheckRed)}, reported(), nil, head},
 		"an older report":                           {[]plan.Bound{report(2, plan.CheckRed)}, reported(check(1, plan.CheckGreen)), nil, head},
 		"the report":                                {[]plan.Bound{report(2, plan.CheckRed)}, reported(check(2, plan.CheckRed)), nil, nothing},

@@ -30,6 +30,12 @@ func TestBounds(t *testing.T) {
 	reported := func(s plan.CheckState) plan.Bound {
 		return plan.Bound{Check: plan.CheckResult{SHA: plan.SHA(a), Context: "ci", At: at, State: s}}
 	}
+	const second, later = "2026-11-23T12:00:07Z", "2026-11-23T12:00:08Z"
+	comment := func(action, kind, created, updated, via string) string {
+		return `"action":"` + action + `","issue":{"number":7,"pull_request":{}},"comment":{"id":3,"body":"/sluice undo","user":{"type":"` + kind +
+			`"},"created_at":"` + created + `","updated_at":"` + updated + `","performed_via_github_app":` + via + `}`
+	}
+	said := func(says bool) plan.Bound { return plan.Bound{Comment: plan.CommentState{ID: 3, Pull: 7, Says: says}} }
 	for _, c := range []struct {
 		name, event, body string
 		want              plan.Bound
@@ -45,6 +51,12 @@ func TestBounds(t *testing.T) {
 		{"no labels", "pull_request", pull(`,"state":"open","draft":false` + when), plan.Bound{}},
 		{"not whether it is a draft", "pull_request", pull(`,"state":"open"` + when + labels), plan.Bound{}},
 		{"a state of tomorrow", "pull_request", pull(`,"state":"frozen","draft":false` + when + labels), plan.Bound{}},
+		{"a comment", "issue_comment", comment("created", "User", second, second, "null"), said(true)},
+		{"one that was edited", "issue_comment", comment("edited", "User", second, later, "null"), said(false)},
+		{"one of which that is not said", "issue_comment", comment("created", "User", second, later, "null"), said(false)},
+		{"one that was deleted", "issue_comment", comment("deleted", "User", second, second, "null"), said(false)},
+		{"an App's", "issue_comment", comment("created", "Bot", second, second, "null"), said(false)},
+		{"by an App", "issue_comment", comment("created", "User", second, second, `{"id":1}`), said(false)},
 		{"a push", "push", pushed(a, b), plan.Bound{Push: plan.Push{Branch: "main", Before: plan.SHA(a), After: plan.SHA(b)}}},
 		{"a branch that is made", "push", pushed(none, b), plan.Bound{Push: plan.Push{Branch: "main", After: plan.SHA(b)}}},
 		{"one that is deleted", "push", pushed(a, none), plan.Bound{Push: plan.Push{Branch: "main", Before: plan.SHA(a)}}},

@@ -487,6 +487,25 @@ func TestNamed(t *testing.T) {
 	}
 }
 
+// TestCommentsMatter: what people say to each other is no news; what they say to sluice on a pull request is, also what they said before it was edited.
+func TestCommentsMatter(t *testing.T) {
+	for body, want := range map[string]int{
+		`"issue":{"number":7,"pull_request":{}},"comment":{"id":3,"body":"/sluice undo"}`:                                          http.StatusAccepted,
+		`"issue":{"number":7,"pull_request":{}},"comment":{"id":3,"body":"never mind"},"changes":{"body":{"from":"/sluice undo"}}`: http.StatusAccepted,
+		`"issue":{"number":7,"pull_request":{}},"comment":{"id":3,"body":"/sluice release 0123456 --branch rw/a now\r\nand thus"}`: http.StatusAccepted,
+		`"issue":{"number":7,"pull_request":{}},"comment":{"id":3,"body":"please /sluice undo"}`:                                   http.StatusOK,
+		`"issue":{"number":7,"pull_request":{}},"comment":{"id":3,"body":"> /sluice undo"}`:                                        http.StatusOK,
+		`"issue":{"number":7},"comment":{"id":3,"body":"/sluice undo"}`:                                                            http.StatusOK,
+		`"issue":{"number":7,"pull_request":null},"comment":{"id":3,"body":"/sluice undo"}`:                                        http.StatusOK,
+		`"action":"created"`: http.StatusOK,
+	} {
+		w := newWorld()
+		if code := w.send(delivery("issue_comment", "g", `{"repository":{"id":7,"full_name":"acme/fleet"},`+body+`}`)).Code; code != want {
+			t.Errorf("%s: answered %d, want %d", body, code, want)
+		}
+	}
+}
+
 // TestExamplesAreNamed: GitHub's own examples of events about a part of a repository name it.
 func TestExamplesAreNamed(t *testing.T) {
 	w := newWorld()

@@ -188,6 +188,60 @@ func unmergedBeforeAFreezeShows(t *testing.T, branch string, change func(*standi
 	})
 }
 
+// overridable is a world that is frozen, in which alice may release, with one pull request that is not ready and was released.
+func overridable(t *testing.T, f func(w *world, r *standin.Repo, n int, line string)) {
+	t.Helper()
+	lagging(t, "", func(w *world, r *standin.Repo) {
+		r.SetPermission("alice", standin.Write)
+		_, err := r.Commit("main", standin.Change{Write: map[string]string{".github/sluice.yaml": frozen(t, r) + "override: {by: [\"user:alice\"]}\n"}})
+		w.must(err)
+		n, err := r.OpenPull(standin.NewPull{Head: "x", By: "alice", Draft: true, Change: &standin.Change{Write: map[string]string{"a-rw/1": "x"}}})
+		w.must(err)
+		time.Sleep(time.Minute)
+		f(w, r, n, "/sluice release "+w.pull(r, n).HeadSHA[:7]+" now")
+	})
+}
+
+// What somebody releases is merged once reads show it, and what they take back is not, though reads show the release alone.
+func TestAReleaseThatReadsDoNotShowYet(t *testing.T) {
+	overridable(t, func(w *world, r *standin.Repo, n int, line string) {
+		w.must(r.MarkReady(n, "alice"))
+		time.Sleep(time.Minute)
+		_, err := r.Comment(n, standin.Person("alice"), line)
+		w.must(err)
+		time.Sleep(shown)
+		if p := w.pull(r, n); !p.Merged {
+			t.Errorf("it is %q", status(r, p.HeadSHA))
+		}
+	})
+}
+
+func TestNothingIsMergedWhoseUndoReadsDoNotShowYet(t *testing.T) {
+	for name, undo := range map[string]func(w *world, r *standin.Repo, n int, c standin.Comment) error{
+		"undone": func(_ *world, r *standin.Repo, n int, _ standin.Comment) error {
+			_, err := r.Comment(n, standin.Person("alice"), "/sluice undo")
+			return err
+		},
+		"deleted": func(_ *world, r *standin.Repo, _ int, c standin.Comment) error { return r.DeleteComment(c) },
+		"edited":  func(_ *world, r *standin.Repo, _ int, c standin.Comment) error { return r.EditComment(c, "never mind") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			overridable(t, func(w *world, r *standin.Repo, n int, line string) {
+				c, err := r.Comment(n, standin.Person("alice"), line)
+				w.must(err)
+				time.Sleep(time.Minute)
+				w.must(r.MarkReady(n, "alice"))
+				time.Sleep(lag / 2)
+				w.must(undo(w, r, n, c))
+				w.glimpse(r, lag/2)
+				if p := w.pull(r, n); !p.Open || status(r, p.HeadSHA) != "pending" || wasGreen(r, p.HeadSHA, w.start) {
+					t.Errorf("open %v, %q", p.Open, status(r, p.HeadSHA))
+				}
+			})
+		})
+	}
+}
+
 // A push back to an older commit is shown like any other, and costs no wait once it is.
 func TestAPushBackToAnOlderCommit(t *testing.T) {
 	lagging(t, byPeople, func(w *world, r *standin.Repo) {
