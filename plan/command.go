@@ -75,7 +75,7 @@ func OrderOf(body string) (Order, bool) {
 	o := Order{Verb: ToRelease, SHA: SHA(strings.ToLower(words[1]))}
 	words = words[2:]
 	if words[0] == "--branch" {
-		if len(words) < 3 {
+		if len(words) < 3 || Clean(words[1]) != words[1] {
 			return Order{}, false
 		}
 		o.Branch, words = Branch(words[1]), words[2:]

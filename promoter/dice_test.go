@@ -43,7 +43,7 @@ branches:
 // fuzzPolicies is one file in both modes, enforce more often than not.
 var fuzzPolicies = sync.OnceValue(func() []*config.Policy {
 	var out []*config.Policy
-	for _, more := range []string{"", "", "", "mode: observe\n"} {
+	for _, more := range []string{"", "override: {by: [\"user:alice\", \"user:bob\"], expires: 4h}\n", "override: {by: [\"user:alice\", \"user:bob\"], expires: 20h, approvals: 2}\n", "mode: observe\n"} {
 		p, findings := config.Parse([]byte(fuzzFile + more))
 		if p == nil {
 			panic(fmt.Sprint(findings))
@@ -101,6 +101,16 @@ func (d dice) snapshot() plan.Snapshot {
 		s.Repairs = append(s.Repairs, plan.Repair{
 			SHA: scenario.OneOf[plan.SHA](d, "m0", "m0", "m1"), Context: scenario.OneOf(d, plan.PromoteContext, "sluice/promote/rw/a", "Sluice/promote/rw/a"), By: scenario.OneOf[plan.Login](d, "mallory", "eve"),
 			At: s.At.Add(-time.Duration(d.Roll(70)) * time.Minute),
+		})
+	}
+	for i := range d.Roll(8) {
+		s.Commands = append(s.Commands, plan.Command{
+			ID: int64(i + 1), Pull: 1 + d.Roll(3), By: scenario.OneOf[plan.Login](d, "alice", "alice", "bob", "Alice"), At: s.At.Add(-time.Duration(d.Roll(60)) * 10 * time.Minute).Truncate(time.Second),
+			Permit: scenario.OneOf(d, plan.Permitted, plan.Permitted, plan.Permitted, plan.Permitted, plan.Forbidden, plan.PermitUnknown),
+			Order: plan.Order{
+				Verb: scenario.OneOf(d, plan.ToRelease, plan.ToRelease, plan.ToRelease, plan.ToRelease, plan.ToUndo), SHA: scenario.OneOf[plan.SHA](d, "m0", "m0", "m1", "n0"),
+				Branch: scenario.OneOf[plan.Branch](d, "rw/a", "rw/a", "rw/b", "rw/e", ""), Reason: "the shop is down",
+			},
 		})
 	}
 	if d.Rare(3) {

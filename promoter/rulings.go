@@ -122,7 +122,7 @@ func (d *branchCase) target() plan.SHA {
 func (d *branchCase) verdict() plan.BranchVerdict {
 	v := plan.BranchVerdict{
 		Name: d.name, From: d.from, New: d.ruling.goes, Kind: d.ruling.kind, Reason: cmp.Or(d.ruling.brief, plan.Brief(d.ruling.reason)), Whole: plan.Rest(d.ruling.reason),
-		Until: d.ruling.until, Why: slices.Concat(d.ruling.why, d.told),
+		Until: d.ruling.until, Why: d.ruling.why,
 		Origin: plan.Origin{SHA: d.j.s.Bases[d.j.s.Default].Tip, Line: d.j.policy.Lines.Branches[string(d.name)]},
 	}
 	if d.tracked == nil {
@@ -329,7 +329,7 @@ func closed(d *branchCase) (ruling, bool) {
 		return ruling{}, false
 	}
 	return ruling{
-		kind: plan.Held, reason: d.sayHeld(), until: d.open.ReleasableChange, wake: d.open.Next, goes: d.target(), why: d.skipped(),
+		kind: plan.Held, reason: d.sayHeld(), until: d.open.ReleasableChange, wake: d.open.Next, goes: d.target(), why: slices.Concat(d.skipped(), d.told),
 	}, true
 }
 
