@@ -23,7 +23,7 @@ func TestScenarios(t *testing.T) {
 	scenario.Run(t, 30, func(t *testing.T, a *golden.Archive) plan.Snapshot {
 		sc := readScene(t, a)
 		s := sc.snapshot()
-		s.Commands = scenario.Commands(t, sc.World.Comments, sc.now)
+		s.Commands, s.Undone = scenario.Commands(t, sc.World.Comments, sc.now), sc.World.Undone
 		return s
 	}, gate.Decide, render)
 }
@@ -105,6 +105,7 @@ type world struct {
 		Cutoff, Ends time.Duration
 	}
 	Comments []scenario.Comment
+	Undone   map[int]int64 // by pull request, the number of a comment that is gone by now
 	Hour     int    // requests of an hour
 	Tip      string // our status on the base's tip: "failure: text"
 }
