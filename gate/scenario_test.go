@@ -106,8 +106,8 @@ type world struct {
 	}
 	Comments []scenario.Comment
 	Undone   map[int]int64 // by pull request, the number of a comment that is gone by now
-	Hour     int    // requests of an hour
-	Tip      string // our status on the base's tip: "failure: text"
+	Hour     int           // requests of an hour
+	Tip      string        // our status on the base's tip: "failure: text"
 }
 
 type pull struct {

@@ -216,5 +216,5 @@ func sayLacks(names string, people int) string {
 	if people > 0 {
 		return names + " asked to release it: another of override.by has to write the same line"
 	}
-	return names + " asked to release it: the same line once more does"
+	return names + " asked to release it: write the same line again"
 }

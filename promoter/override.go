@@ -84,9 +84,9 @@ func (d *branchCase) about(c plan.Command, place int) (why string, is bool) {
 func (d *branchCase) along(place int) []plan.Step {
 	var out []plan.Step
 	for i, c := range d.line.show(place, d.reach) {
-		says := "goes along: " + c.Subject
+		says := "would go along: " + c.Subject
 		if i == 0 {
-			says = "is what is named: " + c.Subject
+			says = "would be released: " + c.Subject
 		}
 		out = append(out, plan.Step{About: c.SHA.Short(), Says: plan.Fit(says)})
 	}

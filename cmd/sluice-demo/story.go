@@ -75,6 +75,9 @@ func sluice(demo string) string {
 	if _, err := os.Stat(beside); err != nil {
 		return "go run ./cmd/sluice"
 	}
+	if !strings.Contains(beside, string(filepath.Separator)) { // or a shell would look for it elsewhere
+		beside = "." + string(filepath.Separator) + beside
+	}
 	return shellWord(beside)
 }
 
@@ -382,9 +385,13 @@ Continue by hand, as a user with write access:
   curl -s -H "Authorization: token person:alice" %s/repos/%s/pulls \
     -d '{"title":"mine","head":"my-branch","base":"main"}'
 
+What the window holds of it (below clusters/cluster-1/flux/) she may release now: copy the line from its status.
+
+  SLUICE_GITHUB_URL=%s GH_TOKEN=person:alice %s override %s#N SHA "the shop is down"
+
 What becomes of it is said below. Ctrl-C stops the demo and removes everything.
 
-`, d.repo.CloneURL(), d.settings.GitHubURL, d.repo)
+`, d.repo.CloneURL(), d.settings.GitHubURL, d.repo, shellWord(d.settings.GitHubURL), sluice(os.Args[0]), d.repo)
 }
 
 func firstLine(s string) string {

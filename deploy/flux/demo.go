@@ -50,4 +50,7 @@ branches:
 pull_requests:
   method: squash
   settle: 3s # there is no CI here: wait three seconds for checks, not two minutes
+
+override:
+  by: ["user:alice"] # may release one thing now although its window is closed
 `

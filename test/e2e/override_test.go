@@ -181,7 +181,7 @@ func TestOverrideOfABranch(t *testing.T) {
 	w.says(n, "mallory", line)
 	w.says(n, "alice", line)
 	w.eventually("it is told what it takes", func() bool {
-		return strings.HasSuffix(w.planned(1)["rw/a"].Reason, "; alice asked to release it: the same line once more does")
+		return strings.HasSuffix(w.planned(1)["rw/a"].Reason, "; alice asked to release it: write the same line again")
 	})
 	w.stand(start, "rw/a", "rw/b")
 	w.says(n, "alice", line)
