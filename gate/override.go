@@ -13,7 +13,7 @@ import (
 
 // heed lets an override take the place of what closed windows say of a case.
 func (j *judge) heed(d *pullCase) {
-	if d.open.Releasable || d.pull.Number == 0 {
+	if _, never := neverTogether(d); never || d.open.Releasable || d.pull.Number == 0 {
 		return
 	}
 	over, told := j.s.Override(d.policy.Override, d.policy.Override.People(), d.about)
