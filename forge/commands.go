@@ -133,11 +133,19 @@ func (l *observation) addEdits(ctx context.Context, found []plan.Command) error 
 		return err
 	}
 	for i := range found {
-		switch was, known := edited[found[i].ID]; {
-		case released(found[i]) && !known:
-			found[i].Permit = plan.PermitUnknown
-		case released(found[i]) && was:
-			found[i].Permit = plan.Forbidden
+		c := &found[i]
+		was, known := edited[c.ID]
+		switch key := l.Key(partComments, fmt.Sprint("comment ", c.ID)); {
+		case !released(*c):
+		case !known: // GraphQL may be behind REST, or there are too many
+			c.Permit = plan.PermitUnknown
+			if _, err := l.Failed(ctx, key, whatComments, client.Empty()); err != nil {
+				return err
+			}
+		case was:
+			c.Permit = plan.Forbidden
+		default:
+			l.WasRead(key)
 		}
 	}
 	return nil

@@ -183,6 +183,24 @@ func TestWhatIsNotKnownRefuses(t *testing.T) {
 	}
 }
 
+// TestACommentThatGraphQLDoesNotShowYet: it does not count, and is asked for again soon.
+func TestACommentThatGraphQLDoesNotShowYet(t *testing.T) {
+	w, n, line := overridden(t)
+	_, err := w.r.Comment(n, standin.Person("alice"), line)
+	w.must(err)
+	healed := w.hub.Fault(api.Fault{
+		Path: "/graphql", Contains: "query talk", Times: -1, Status: http.StatusOK, Body: `{"data": {"repository": {"p0": {"comments": {"nodes": []}}}, "rateLimit": {"cost": 1}}}`,
+	})
+	s, _ := w.look(Ask{})
+	if len(s.Commands) != 1 || s.Commands[0].Permit != plan.PermitUnknown || s.Again.IsZero() || time.Until(s.Again) > 10*time.Second {
+		t.Errorf("read %+v, again %s", s.Commands, s.Again)
+	}
+	healed()
+	if s, _ := w.look(Ask{}); len(s.Commands) != 1 || s.Commands[0].Permit != plan.Permitted || !s.Again.IsZero() {
+		t.Errorf("read %+v, again %s", s.Commands, s.Again)
+	}
+}
+
 // TestCommentsAreBounded: a flood of comments costs so many requests, and keeps nobody from taking back what was released.
 func TestCommentsAreBounded(t *testing.T) {
 	w, n, line := overridden(t)

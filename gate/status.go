@@ -145,6 +145,9 @@ func (j *judge) notes() []plan.Note {
 	if j.s.Frozen.Stands(j.s.At) {
 		out = append(out, plan.Note{Code: codeFrozen, About: string(plan.FreezeBranch), Says: j.sayFrozen()})
 	}
+	if j.s.Overridable() && j.s.Commands == nil {
+		out = append(out, plan.Note{Code: codeCommentsUnread, About: string(j.s.Default), Says: wordCommentsUnread})
+	}
 	for _, name := range slices.Sorted(maps.Keys(j.s.Bases)) {
 		base := j.s.Bases[name]
 		if base.Policy == nil || base.Policy.Mode != config.Enforce {

@@ -63,6 +63,8 @@ const (
 	wordRulesUnreviewed  = "one writer can open a window alone: the branch requires no approving review of " + config.File
 )
 
+const wordCommentsUnread = "cannot read comments, so nobody can release what is closed: the App needs Issues: read (event Issue comment)"
+
 // What is said of what is not listed.
 const (
 	sayIncomplete   = "GitHub does not list every changed file: held by every window"
@@ -72,12 +74,14 @@ const (
 
 // The codes of notes.
 const (
-	codeFrozen      = "frozen"
-	codeRulesUnread = "rules-unread"
-	codeNotEnforced = "not-enforced"
-	codeMore        = "more-warnings"
-	codeOutside     = "outside-sluice"
-	codeBypass      = "ruleset-bypassed"
+	codeFrozen = "frozen"
+
+	codeCommentsUnread = "comments-unread"
+	codeRulesUnread    = "rules-unread"
+	codeNotEnforced    = "not-enforced"
+	codeMore           = "more-warnings"
+	codeOutside        = "outside-sluice"
+	codeBypass         = "ruleset-bypassed"
 
 	codeMergesUnreviewed = "merges-unreviewed"
 	codeRulesUnreviewed  = "rules-unreviewed"

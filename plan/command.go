@@ -184,11 +184,12 @@ func (s *Snapshot) Override(rules *config.Override, lines int, about func(Comman
 			return Override{}, told
 		case c.Verb != ToRelease:
 			continue
+		case why != "":
 		case c.Permit == Forbidden:
-			why = "override.by in " + config.File + " does not name them"
+			why = "override.by in " + config.File + " does not name them, or it was edited"
 		case c.Permit == PermitUnknown:
 			why = "it could not be found out whether they may"
-		case why == "" && !s.At.Before(ends):
+		case !s.At.Before(ends):
 			continue
 		}
 		if why != "" {

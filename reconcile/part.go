@@ -71,9 +71,13 @@ func (k *look) readPart(ctx context.Context, before plan.Snapshot, merged []int)
 	whole.Undone = map[int]int64{}
 	maps.Copy(whole.Undone, before.Undone)
 	maps.Copy(whole.Undone, s.Undone)
-	whole.Commands = slices.Concat( // who may was not asked anew of those on others
-		slices.DeleteFunc(slices.Clone(s.Commands), func(c plan.Command) bool { return kept[c.Pull] }),
-		slices.DeleteFunc(slices.Clone(before.Commands), func(c plan.Command) bool { return !kept[c.Pull] }))
+	if s.Overridable() {
+		whole.Commands = s.Commands
+	}
+	if s.Commands != nil { // who may was not asked anew of those on others
+		whole.Commands = append(slices.DeleteFunc(slices.Clone(s.Commands), func(c plan.Command) bool { return kept[c.Pull] }),
+			slices.DeleteFunc(slices.Clone(before.Commands), func(c plan.Command) bool { return !kept[c.Pull] })...)
+	}
 	return whole, notes, nil
 }
 

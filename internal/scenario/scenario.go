@@ -121,9 +121,12 @@ type Comment struct {
 	Permit   string
 }
 
-// Commands are what comments say to sluice; nil if there are none.
+// Commands are what comments say to sluice; nil if they were not read.
 func Commands(t *testing.T, all []Comment, now time.Time) (out []plan.Command) {
 	t.Helper()
+	if all != nil {
+		out = []plan.Command{}
+	}
 	for i, c := range all {
 		order, is := plan.OrderOf(c.Says)
 		if !is {
