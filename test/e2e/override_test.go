@@ -63,6 +63,10 @@ func TestOverride(t *testing.T) {
 		!strings.HasSuffix(success[i].Description, ": the shop is down") {
 		t.Errorf("%+v", success)
 	}
+	w.eventually("it is counted", func() bool {
+		_, body := get(t, strings.TrimSuffix(p.page, "/")+"/metrics")
+		return strings.Contains(body, "\nsluice_overrides_total 1\n")
+	})
 	w.eventually("the page tells who did it", func() bool { _, body := get(t, p.page); return strings.Contains(body, "released by alice until ") })
 }
 
