@@ -23,7 +23,7 @@ type overrideCall struct {
 
 const overrideLong = `Releases one pull request now although a window of it is closed, by writing the comment /sluice release SHA REASON on it, as anybody may by hand. It counts where
 override in ` + config.File + ` names whoever writes it, for the head that SHA names and the time that the file gives; checks, reviews and conflicts stand.
-With --branch it lets a windowed branch move to the commit SHA: written twice, as all commits up to it go along; the plan and the page list them after the first.
+With --branch it lets a windowed branch move to the commit SHA: written twice, as all commits up to it go along; the page lists them after the first.
 
 Who asks is asked of GitHub by their own token: GH_TOKEN, or what ` + "`gh auth token`" + ` gives. The comment /sluice undo takes it back.
 
