@@ -105,7 +105,7 @@ var arguments = map[string]string{
 	"Query.repository": `(owner:"acme",name:"fleet")`, "Repository.ref": `(qualifiedName:"refs/heads/feature")`,
 	"Repository.refs": `(refPrefix:"refs/heads/",first:10)`, "Repository.pullRequest": `(number:1)`,
 	"Repository.object": `(expression:"MAIN:apps/a.yaml")`, "Commit.file": `(path:"apps")`, "Status.context": `(name:"ci")`,
-	"PullRequest.timelineItems": `(last:5)`, "Query.repositoryOwner": `(login:"acme")`,
+	"PullRequest.timelineItems": `(last:5)`, "PullRequest.comments": `(last:5)`, "Query.repositoryOwner": `(login:"acme")`,
 }
 
 func (q *asker) fields(d *ast.Definition, above []string) string {
@@ -191,12 +191,15 @@ func TestEveryField(t *testing.T) {
 	w.must(w.repo.Push("acme", "queued", w.repo.Tip("main")))
 	w.must(w.repo.Review(n, "bob", standin.Approved))
 	w.must(w.repo.Label(n, "bob", "hold"))
+	said, err := w.repo.Comment(n, standin.Person("bob"), "hello")
+	w.must(err)
+	w.must(w.repo.EditComment(said, "good day"))
 	ci := standin.Actor{Login: "ci", App: 9}
 	w.must(w.repo.SetCheck(standin.Check{SHA: w.repo.Tip("feature"), Name: "lint", Conclusion: "success", App: ci}))
 	for _, sha := range []string{w.repo.Tip("feature"), w.repo.Tip("main")} {
 		w.must(w.repo.SetStatus(standin.Status{SHA: sha, Context: "ci", State: "success", By: ci, TargetURL: "http://ci.test"}))
 	}
-	_, err := w.repo.MergePull(n, "bob", standin.Merge)
+	_, err = w.repo.MergePull(n, "bob", standin.Merge)
 	w.must(err)
 	w.must(w.repo.ArmAutoMerge(w.open("second", map[string]string{"x": "x"}), "bob", standin.Squash))
 	query := strings.Replace(everything(t), "MAIN", w.repo.Tip("main"), 1)
