@@ -144,14 +144,6 @@ type Override struct {
 // defaultExpires is how long an override stands if the file says nothing else.
 const defaultExpires = 4 * time.Hour
 
-// People is how many must give it; 0 where nobody may.
-func (o *Override) People() int {
-	if o == nil {
-		return 0
-	}
-	return o.Approvals
-}
-
 // people is how many may give it, at least.
 func (o Override) people() int {
 	users := map[string]bool{}

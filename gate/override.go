@@ -16,7 +16,7 @@ func (j *judge) heed(d *pullCase) {
 	if _, never := neverTogether(d); never || d.open.Releasable || d.pull.Number == 0 {
 		return
 	}
-	over, told := j.s.Override(d.policy.Override, d.policy.Override.People(), d.about)
+	over, told := j.s.Override(d.policy.Override, 1, d.about)
 	d.over, d.told, d.open.next = over, told, plan.Soonest(d.open.next, over.Until)
 	if over.Is() {
 		d.open = opening{Releasable: true, Until: over.Until, next: d.open.next}

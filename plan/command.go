@@ -162,7 +162,7 @@ func (s *Snapshot) Remember(all map[int]Seen) {
 const toldMost = 3
 
 // Override is what commands that are about one commit amount to, and what is to be said of those that do not. lines is how many of them it
-// takes, by as many people as the rules ask for.
+// takes at least, by as many people as the rules ask for.
 func (s *Snapshot) Override(rules *config.Override, lines int, about func(Command) (why string, is bool)) (found Override, told []Step) {
 	if rules == nil {
 		return Override{}, nil

@@ -31,7 +31,7 @@ func (d *branchCase) heed() {
 			continue
 		}
 		tried[place] = true
-		over, told := d.j.s.Override(rules, max(linesOfMove, rules.Approvals), func(c plan.Command) (string, bool) { return d.about(c, place) })
+		over, told := d.j.s.Override(rules, linesOfMove, func(c plan.Command) (string, bool) { return d.about(c, place) })
 		if now := d.j.standing(d.line, d.checks, d.name, place); over.Is() && now.State == plan.ChecksPassed {
 			o := *d.open
 			o.Releasable, o.ReleasableChange, o.Since = true, over.Until, d.j.s.At
