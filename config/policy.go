@@ -45,6 +45,22 @@ type Outline struct {
 // Outline is that of a policy.
 func (p *Policy) Outline() *Outline { return &Outline{Mode: p.Mode, Windows: p.Windows} }
 
+// Changed names the windows that are others in another outline, or stand in one of the two alone, sorted.
+func (o *Outline) Changed(is *Outline) (names []window.Name) {
+	for name, digest := range o.Windows {
+		if is.Windows[name] != digest {
+			names = append(names, name)
+		}
+	}
+	for name := range is.Windows {
+		if _, was := o.Windows[name]; !was {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // Digest is of a window as written, with the freezes that cover it: it tells which windows a change to the file changes.
 type Digest [sha256.Size]byte
 

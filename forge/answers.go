@@ -27,7 +27,10 @@ type rawRepo struct {
 // frozen is the freeze that the repository shows; null: none. That of a tip that is not shown has no end.
 func (r *rawRepo) frozen() (plan.Freeze, error) {
 	var ref *struct {
-		Target *struct{ Oid, Message string }
+		Target *struct {
+			Oid, Message string
+			Author       gitActor
+		}
 	}
 	if err := json.Unmarshal(r.Freeze, &ref); err != nil {
 		return plan.Freeze{}, client.Unreadable(err)
@@ -38,7 +41,22 @@ func (r *rawRepo) frozen() (plan.Freeze, error) {
 	case ref.Target == nil:
 		return plan.FreezeOf("?", ""), nil
 	}
-	return plan.FreezeOf(plan.SHA(ref.Target.Oid), ref.Target.Message), nil
+	f := plan.FreezeOf(plan.SHA(ref.Target.Oid), ref.Target.Message)
+	f.Author = ref.Target.Author.login()
+	return f, nil
+}
+
+// gitActor is whom a commit names, and the account that GitHub takes them for: whoever made the commit may have named anybody.
+type gitActor struct {
+	User *struct{ Login string }
+}
+
+// login is the account; "" if there is none.
+func (a gitActor) login() plan.Login {
+	if a.User == nil {
+		return ""
+	}
+	return plan.Login(a.User.Login)
 }
 
 type rawPull struct {

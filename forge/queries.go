@@ -104,7 +104,7 @@ func lookQuery(p page) *look.Query {
 func addOnce(q *look.Query, p page) {
 	q.Add("id databaseId isArchived isDisabled mergeCommitAllowed squashMergeAllowed rebaseMergeAllowed")
 	q.Add("defaultBranchRef { ...base %s }", p.asked.Home())
-	q.Add("freeze: ref(qualifiedName: %s) { target { oid ... on Commit { message } } }", q.Let("freeze", "String!", "refs/heads/"+string(plan.FreezeBranch)))
+	q.Add("freeze: ref(qualifiedName: %s) { target { oid ... on Commit { message author { user { login } } } } }", q.Let("freeze", "String!", "refs/heads/"+string(plan.FreezeBranch)))
 	branches.AddBases(q, p.bases, p.asked)
 	branches.AddWindowed(q, p.asked)
 	look.AddCommits(q, "g", "statuses", headsOf(p.groups))

@@ -272,20 +272,7 @@ func (d *pullCase) windowsChanged() []string {
 	if d.policy == nil || d.pull.Rules == nil || d.pull.Rules.Outline == nil {
 		return nil
 	}
-	was, is := d.policy.Windows, d.pull.Rules.Outline.Windows
-	var out []string
-	for name, digest := range was {
-		if is[name] != digest {
-			out = append(out, string(name))
-		}
-	}
-	for name := range is {
-		if _, ok := was[name]; !ok {
-			out = append(out, string(name))
-		}
-	}
-	slices.Sort(out)
-	return out
+	return config.Strings(d.policy.Outline().Changed(d.pull.Rules.Outline))
 }
 
 // --- blocked

@@ -158,9 +158,9 @@ func (j *judge) notes() []plan.Note {
 		case !base.Rules:
 			out = append(out, plan.Note{Code: codeRulesUnread, About: string(name), Says: phrase(sayRulesUnread, name)})
 		case !required:
-			out = append(out, plan.Note{Code: codeNotEnforced, About: string(name), Says: sayNotEnforced(name)})
+			out = append(out, plan.Note{Code: plan.NoteNotEnforced, About: string(name), Says: sayNotEnforced(name)})
 		case !bound:
-			out = append(out, plan.Note{Code: codeNotEnforced, About: string(name), Says: sayNotBound(name)})
+			out = append(out, plan.Note{Code: plan.NoteNotEnforced, About: string(name), Says: sayNotBound(name)})
 		}
 		for _, set := range base.Bypassed {
 			out = append(out, plan.Note{Code: codeBypass, About: string(name), Says: sayBypass(set)})
@@ -226,7 +226,7 @@ func (j *judge) outside(name plan.Branch, base plan.Base) []plan.Note {
 			continue // nobody has read what refers to it
 		}
 		if o := openingOf(demands(base.Policy.Calendar, n, j.away(name, n)), c.At); !o.Releasable {
-			out = append(out, plan.Note{Code: codeOutside, About: string(name), Says: sayOutside(name, c, called(o.Closed), paths, zoneOf(base.Policy, o.Closed))})
+			out = append(out, plan.Note{Code: plan.NoteOutside, About: string(name), SHA: c.SHA, Says: sayOutside(name, c, called(o.Closed), paths, zoneOf(base.Policy, o.Closed))})
 		}
 	}
 	return out

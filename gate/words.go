@@ -78,9 +78,7 @@ const (
 
 	codeCommentsUnread = "comments-unread"
 	codeRulesUnread    = "rules-unread"
-	codeNotEnforced    = "not-enforced"
 	codeMore           = "more-warnings"
-	codeOutside        = "outside-sluice"
 	codeBypass         = "ruleset-bypassed"
 
 	codeMergesUnreviewed = "merges-unreviewed"

@@ -17,6 +17,7 @@ type Freeze struct {
 	Tip    SHA
 	Reason string    // the first line of the tip's message, on one line
 	Until  time.Time // of its trailer `Until: TIME`; zero: until the branch is gone, also where the trailer cannot be read
+	Author Login     // of the tip, as its git says: attribution, no proof; "": not known
 }
 
 // FreezeOf reads a tip and its message, which anybody may have written who may push. Of several trailers the latest end counts, and one that cannot be read is

@@ -58,7 +58,14 @@ type Note struct {
 	Code  string // stable, for machines: "not-enforced"
 	About string // the base, or the pull request: "#7"
 	Says  string
+	SHA   SHA // of [NoteOutside] alone: the commit
 }
+
+// The codes of notes that the history has, too.
+const (
+	NoteNotEnforced = "not-enforced"
+	NoteOutside     = "outside-sluice"
+)
 
 // Pin is what every action carries: the SHA it was decided on and the instant from which it is void.
 type Pin struct {

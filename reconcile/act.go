@@ -19,8 +19,13 @@ import (
 func (u *unit) actOf(a plan.Action) store.Act {
 	act := store.Act{Repo: u.repo, At: u.loop.now().Wall, Verb: a.Verb(), SHA: a.Pinned().SHA}
 	act.Pull = aboutFirst(a)
-	if m, ok := a.(plan.MoveBranches); ok && len(m.Moves) == 1 {
-		act.Branch = m.Moves[0].Branch
+	switch a := a.(type) {
+	case plan.MoveBranches:
+		if len(a.Moves) == 1 {
+			act.Branch = a.Moves[0].Branch
+		}
+	case plan.Merge:
+		act.Branch = a.Base
 	}
 	return act
 }

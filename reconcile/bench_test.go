@@ -57,6 +57,13 @@ func (s still) Know(context.Context, []plan.Repo, time.Time) error { return nil 
 func (s still) Forget(context.Context, plan.Repo) error            { return nil }
 func (s still) Repos(context.Context) ([]store.Due, error)         { return nil, nil }
 func (s still) Record(context.Context, ...store.Act) error         { return nil }
+func (s still) Untold(context.Context, plan.Repo, []plan.Fact) ([]store.News, error) {
+	return nil, nil
+}
+func (s still) Tell(context.Context, plan.Repo, time.Time, []store.News) error { return nil }
+func (s still) RulesOrigin(context.Context, plan.Repo, plan.SHA, plan.SHA) (plan.RulesOrigin, error) {
+	return plan.RulesOrigin{}, nil
+}
 func (s still) MoveBranches(context.Context, plan.Repo, []plan.Move) error {
 	return nil
 }

@@ -115,6 +115,9 @@ func (k *look) through(ctx context.Context) error {
 	if err := k.keepDebts(ctx); err != nil && k.end == nil {
 		k.end = fmt.Errorf("%w: %w", errStore, err)
 	}
+	if k.end == nil {
+		k.end = k.tell(ctx, s)
+	}
 	if k.entry.swept = k.entry.swept || k.swept && k.end == nil; k.entry.swept {
 		k.recorded = s.At.Add(-s.Skew)
 	}

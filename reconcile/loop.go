@@ -31,6 +31,8 @@ type Forge interface {
 	// Confirm asks by other means than Observe how a pull request or branch stands now that a bound names; what is not there has nothing
 	// but its name.
 	Confirm(ctx context.Context, repo plan.Repo, b plan.Bound) (plan.Bound, error)
+	// RulesOrigin asks how the rules file at a commit came about, and what it was as an earlier blob.
+	RulesOrigin(ctx context.Context, repo plan.Repo, at, was plan.SHA) (plan.RulesOrigin, error)
 	DeleteBranch(ctx context.Context, repo plan.Repo, b plan.Branch, at plan.SHA) error
 	// MoveBranches moves all of them in one request, each only if it still stands at its old value, or none of them: then the error is
 	// Refused.
@@ -65,6 +67,8 @@ type Store interface {
 	SentSince(ctx context.Context, since, earlier time.Time, verbs ...string) ([]store.Sent, error)
 	Looked(ctx context.Context, repo plan.Repo, l store.Look) error
 	Record(ctx context.Context, acts ...store.Act) error
+	Untold(ctx context.Context, repo plan.Repo, facts []plan.Fact) ([]store.News, error)
+	Tell(ctx context.Context, repo plan.Repo, found time.Time, news []store.News) error
 }
 
 // Options is what a Loop needs. Forge, Store and Decide are required.

@@ -1309,7 +1309,7 @@ func TestWhatWasDecidedAndDoneIsLogged(t *testing.T) {
 level=INFO msg=decided repository=acme/r1 look=N pull=7 base=main sha=0000000000000000000700000000000000000001 verdict=held reason="held by a label"
 level=INFO msg="action finished" repository=acme/r1 look=N verb=status pull=7 branch="" sha=0000000000000000000700000000000000000001 outcome=done reason="pending: held by a label" took=50ms
 level=INFO msg=decided repository=acme/r1 look=N pull=7 base=main sha=0000000000000000000700000000000000000001 verdict=release reason=released
-level=INFO msg="action finished" repository=acme/r1 look=N verb=merge pull=7 branch="" sha=0000000000000000000700000000000000000001 outcome=done reason=released took=100ms
+level=INFO msg="action finished" repository=acme/r1 look=N verb=merge pull=7 branch=main sha=0000000000000000000700000000000000000001 outcome=done reason=released took=100ms
 `
 		if log.String() != want {
 			t.Errorf("the log says\n%s\nwant\n%s", log.String(), want)

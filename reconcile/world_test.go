@@ -63,6 +63,7 @@ type world struct {
 	statuses int                          // that stand under our context, when they are listed
 	reads    int                          // requests, those to GraphQL apart, that an observation takes
 	dear     func(plan.Repo) int          // points of a look; nil: 1
+	shows    func(*plan.Snapshot)         // changes what an observation shows
 	keeps    bool                         // of holds a look knows what was read in full, as forge does of checks and reviews
 }
 
@@ -99,6 +100,7 @@ type hub struct {
 	cost      int
 	lookedAt  []time.Time
 	acts      []store.Act
+	told      []plan.Fact
 }
 
 // naming is a note that names a part of a repository.
@@ -541,6 +543,9 @@ func (w *world) Observe(ctx context.Context, r plan.Repo, ask forge.Ask) (plan.S
 		if p := h.pulls[d.Subject.Pull]; p != nil && p.merged {
 			s.Closed = append(s.Closed, plan.Closure{Subject: d.Subject, SHA: p.sha(), Merged: true})
 		}
+	}
+	if w.shows != nil {
+		w.shows(&s)
 	}
 	w.mu.Unlock()
 	slices.SortFunc(s.Pulls, func(a, b plan.Pull) int { return a.Number - b.Number })

@@ -26,9 +26,10 @@ const (
 type Act struct {
 	Repo    plan.Repo
 	At      time.Time
-	Verb    string      // of plan.Action
+	By      plan.Actor  // "": nobody knows; what is recorded is sluice's
+	Verb    string      // of plan.Action, or of plan.Fact
 	Pull    int         // 0: about no pull request
-	Branch  plan.Branch // the windowed branch that it is about; "": none
+	Branch  plan.Branch // the windowed branch or base that it is about; "": none
 	SHA     plan.SHA
 	Reason  string // for people; text by others is cut
 	Outcome Outcome
@@ -67,12 +68,18 @@ func record(ctx context.Context, tx *session, a Act) error {
 	if err != nil {
 		return err
 	}
-	if err := tx.run(ctx, `INSERT INTO acts (repo, at, verb, pull, branch, sha, reason, outcome)
-	    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		row.id, micros(a.At), a.Verb, a.Pull, string(a.Branch), string(a.SHA), cut(a.Reason), string(a.Outcome)); err != nil {
+	a.By = plan.BySluice
+	if err := keepAct(ctx, tx, row.id, a, "", ""); err != nil {
 		return err
 	}
 	return imply(ctx, tx, row.id, a)
+}
+
+// keepAct adds an act to the history. One of others is a change of what something is about, and to which state.
+func keepAct(ctx context.Context, tx *session, id int64, a Act, about, state string) error {
+	return tx.run(ctx, `INSERT INTO acts (repo, at, actor, verb, pull, branch, sha, reason, outcome, about, state)
+	    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		id, micros(a.At), string(a.By), a.Verb, a.Pull, string(a.Branch), string(a.SHA), cut(a.Reason), string(a.Outcome), about, state)
 }
 
 // imply keeps what follows from an action.
@@ -118,8 +125,8 @@ type Sent struct {
 func (r *Reader) SentSince(ctx context.Context, since, earlier time.Time, verbs ...string) (all []Sent, err error) {
 	defer during(&err, "read what was sent")
 	query := `SELECT r.installation, a.at, a.verb FROM acts a JOIN repositories r ON r.id = a.repo
-	    WHERE a.at >= ? AND a.outcome <> ? AND (a.at >= ? OR a.verb IN (''` + strings.Repeat(", ?", len(verbs)) + `)) ORDER BY a.at`
-	args := []any{micros(earlier), string(Void), micros(since)}
+	    WHERE a.at >= ? AND a.actor = ? AND a.outcome <> ? AND (a.at >= ? OR a.verb IN (''` + strings.Repeat(", ?", len(verbs)) + `)) ORDER BY a.at`
+	args := []any{micros(earlier), string(plan.BySluice), string(Void), micros(since)}
 	for _, v := range verbs {
 		args = append(args, v)
 	}

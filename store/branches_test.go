@@ -111,7 +111,7 @@ func TestMovesAndRefusedMoves(t *testing.T) {
 	m = recall(t, s.Reader, acme, noon)
 	same(t, "the latest move alone", m.Moves["rw/a"], a)
 	same(t, "moved by hand since", m.Branches["rw/a"], plan.SHA("hand"))
-	same(t, "history", pages(t, s)[0].Acts[0], store.Act{Repo: acme, At: a.At, Verb: "move", Branch: "rw/a", SHA: "4", Outcome: store.Done})
+	same(t, "history", pages(t, s)[0].Acts[0], store.Act{Repo: acme, At: a.At, By: plan.BySluice, Verb: "move", Branch: "rw/a", SHA: "4", Outcome: store.Done})
 	ok(t, s.Record(t.Context()))
 }
 

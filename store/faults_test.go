@@ -298,8 +298,12 @@ func TestTidy(t *testing.T) {
 		fill(ancient.Add(time.Duration(i) * time.Second))
 	}
 	fill(noon)
-	s.must(t, fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
-	    INSERT INTO acts (repo, at, verb, pull, sha, reason, outcome) SELECT 1, %d, 'status', i, '', '', 'done' FROM n`, ActsKept+7, noon.UnixMicro()))
+	acts := func(verb string, n int) {
+		t.Helper()
+		s.must(t, fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
+		    INSERT INTO acts (repo, at, verb, pull, sha, reason, outcome) SELECT 1, %d, '%s', i, '', '', 'done' FROM n`, n, noon.UnixMicro(), verb))
+	}
+	acts("status", StatusesKept+7)
 	look := func(at time.Time) {
 		t.Helper()
 		if err := s.Looked(t.Context(), fleet, Look{At: at}); err != nil {
@@ -312,10 +316,11 @@ func TestTidy(t *testing.T) {
 			t.Errorf("%s: %d rows are left, want 1", table, n)
 		}
 	}
-	if n := count("acts"); n != ActsKept {
-		t.Errorf("acts: %d rows are left, want %d", n, ActsKept)
+	if n := count("acts"); n != StatusesKept+1 { // and the merge, which is older than these
+		t.Errorf("acts: %d rows are left, want %d", n, StatusesKept+1)
 	}
 	s.must(t, "UPDATE deliveries SET at = 0")
+	acts("move", ActsKept)
 	look(noon.Add(59 * time.Minute))
 	if count("deliveries") != 1 {
 		t.Error("tidied twice within an hour")
@@ -323,6 +328,9 @@ func TestTidy(t *testing.T) {
 	look(noon.Add(2 * time.Hour))
 	if count("deliveries") != 0 {
 		t.Error("not tidied after an hour")
+	}
+	if n := count("acts"); n != ActsKept {
+		t.Errorf("acts: %d rows are left, want %d", n, ActsKept)
 	}
 
 	s.must(t, "UPDATE repositories SET forgotten = 1")

@@ -19,10 +19,11 @@ const (
 	// LiveMergeAge is how long a merge of live paths alone is recalled: no opening counts it, but for a moment GitHub may
 	// still list its pull request as open.
 	LiveMergeAge = time.Hour
-	// ActAge and ActsKept bound the history of one repository; the stricter counts.
-	ActAge = 400 * 24 * time.Hour
-	// ActsKept is how many actions of one repository are kept.
-	ActsKept = 10000
+	// ActAge is how long acts are kept, unless Keep says otherwise.
+	ActAge = 365 * 24 * time.Hour
+	// ActsKept is how many acts of one repository are kept, and StatusesKept how many of them may be statuses, as many as strangers like.
+	ActsKept     = 100000
+	StatusesKept = 10000
 	// ActsShown is how many of the latest actions a Page carries.
 	ActsShown = 20
 	// TextBytes is the longest text by others that is kept whole: GitHub's refusals, names and reasons.

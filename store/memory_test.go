@@ -132,7 +132,7 @@ func TestPages(t *testing.T) {
 		t.Errorf("page (-want +got):\n%s", diff)
 	}
 	same(t, "actions shown", len(got.Acts), store.ActsShown)
-	same(t, "the latest first", got.Acts[0], store.Act{Repo: acme, At: noon, Verb: "status", Pull: store.ActsShown, SHA: "h", Reason: "r", Outcome: store.Done})
+	same(t, "the latest first", got.Acts[0], store.Act{Repo: acme, At: noon, By: plan.BySluice, Verb: "status", Pull: store.ActsShown, SHA: "h", Reason: "r", Outcome: store.Done})
 
 	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Plan: plan.Plan{Verdicts: make([]plan.Verdict, store.PageVerdicts+3)}}))
 	same(t, "verdicts kept", len(pages(t, s)[0].Verdicts), store.PageVerdicts)

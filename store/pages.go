@@ -108,6 +108,6 @@ func scanPage(row *sql.Row) (Page, error) {
 func latest(ctx context.Context, q querier, id int64, repo plan.Repo) ([]Act, error) {
 	return all(ctx, q, func(a *Act) []any {
 		a.Repo = repo
-		return []any{into{&a.At}, &a.Verb, &a.Pull, &a.Branch, &a.SHA, &a.Reason, &a.Outcome}
-	}, `SELECT at, verb, pull, branch, sha, reason, outcome FROM acts WHERE repo = ? ORDER BY id DESC LIMIT ?`, id, ActsShown)
+		return a.places()
+	}, `SELECT `+actColumns+` FROM acts a WHERE repo = ? ORDER BY at DESC, id DESC LIMIT ?`, id, ActsShown)
 }

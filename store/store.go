@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/pressly/goose/v3"
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -38,6 +39,7 @@ type Store struct {
 	stopped chan struct{}
 	once    sync.Once
 	tidied  atomic.Int64 // when it was last tidied, microseconds
+	actAge  time.Duration
 }
 
 // Open opens the database at path, a file name, and creates it if nothing is there. The directory must exist.
@@ -56,7 +58,7 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 	}
 	s := &Store{
 		path: path, ops: make(chan *op), first: make(chan *op),
-		closing: make(chan struct{}), stopped: make(chan struct{}),
+		closing: make(chan struct{}), stopped: make(chan struct{}), actAge: ActAge,
 	}
 	defer func() {
 		if err != nil {

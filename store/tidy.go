@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// aged are the rows that go by age: a table, its column of instants, and how old they may become.
-var aged = [...]struct {
+// aging are rows that go by age: a table, its column of instants, and how old they may become.
+type aging struct {
 	table, column string
 	age           time.Duration
-}{
+}
+
+var aged = [...]aging{
 	{"deliveries", "at", DeliveryAge},
 	{"merge_groups", "at", GroupAge},
 	{"repairs", "at", RepairAge},
 	{"refusals", "at", RefusalAge},
 	{"pulls", "last", PullAge},
 	{"merges", "at", MergeAge},
-	{"acts", "at", ActAge},
 	{"stuck", "at", StuckAge},
 	{"reports", "heard", ReportAge},
 	{"debts", "at", DebtAge},
@@ -33,7 +34,7 @@ func (s *Store) tidy(ctx context.Context, at time.Time) error {
 	if !s.tidied.CompareAndSwap(last, at.UnixMicro()) {
 		return nil // another look does it
 	}
-	for _, a := range aged {
+	for _, a := range append(aged[:], aging{"acts", "at", s.actAge}) {
 		// Names are constants of this file; the row's own number is not portable, but is the cheapest way to bound a delete.
 		query := `DELETE FROM ` + a.table + ` WHERE rowid IN (SELECT rowid FROM ` + a.table + ` WHERE ` + a.column + ` < ? LIMIT ?)`
 		if err := s.drain(ctx, query, micros(at.Add(-a.age)), tidyRows); err != nil {
@@ -59,18 +60,23 @@ func keepLatest(ctx context.Context, tx *session, id int64, table, order string,
 	    (SELECT rowid FROM `+table+` WHERE repo = ? ORDER BY `+order+` LIMIT -1 OFFSET ?)`, id, most)
 }
 
-// shorten cuts the history of each repository to its latest ActsKept actions.
+// shorten cuts the history of each repository to its latest acts: to StatusesKept statuses, which strangers cause, and to ActsKept of all.
 func (s *Store) shorten(ctx context.Context) error {
-	type end struct{ repo, id int64 } // of a history: everything up to id goes
-	ends, err := all(ctx, s.read, func(e *end) []any { return []any{&e.repo, &e.id} }, `SELECT a.repo, a.id FROM repositories r
-	    JOIN acts a ON a.id = (SELECT id FROM acts WHERE repo = r.id ORDER BY id DESC LIMIT 1 OFFSET ?)`, ActsKept)
-	if err != nil {
-		return err
-	}
-	for _, e := range ends {
-		if err := s.drain(ctx, `DELETE FROM acts WHERE id IN (SELECT id FROM acts WHERE repo = ? AND id <= ? LIMIT ?)`,
-			e.repo, e.id, tidyRows); err != nil {
+	type end struct{ repo, at, id int64 } // of a history: that and what is older goes
+	for _, of := range []struct {
+		which string
+		most  int
+	}{{"verb = 'status'", StatusesKept}, {"TRUE", ActsKept}} {
+		ends, err := all(ctx, s.read, func(e *end) []any { return []any{&e.repo, &e.at, &e.id} }, `SELECT a.repo, a.at, a.id FROM repositories r
+		    JOIN acts a ON a.id = (SELECT id FROM acts WHERE repo = r.id AND `+of.which+` ORDER BY at DESC, id DESC LIMIT 1 OFFSET ?)`, of.most)
+		if err != nil {
 			return err
+		}
+		for _, e := range ends {
+			if err := s.drain(ctx, `DELETE FROM acts WHERE id IN (SELECT id FROM acts WHERE repo = ? AND (at, id) <= (?, ?) AND `+of.which+` LIMIT ?)`,
+				e.repo, e.at, e.id, tidyRows); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

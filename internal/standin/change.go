@@ -109,3 +109,11 @@ func graft(all map[string]leaf, path string, l leaf) {
 
 // mailOf is the address that GitHub gives to accounts that hide theirs.
 func mailOf(login string) string { return login + "@users.noreply.github.com" }
+
+// Account is whom a commit's author is taken for, by that address; the zero value: nobody.
+func Account(who gitobject.Signature) Actor {
+	if who.Email != mailOf(who.Name) {
+		return Actor{}
+	}
+	return Actor{Login: who.Name}
+}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	gitobject "github.com/go-git/go-git/v5/plumbing/object"
+
 	"github.com/sluicegate/sluice/internal/standin"
 )
 
@@ -50,6 +52,7 @@ var fields = map[string]map[string]resolver{
 	"CheckSuite": {"app": of(func(c *checkRun) any { return c.App })},
 	"Commit": {
 		"associatedPullRequests": ask((*gitNode).associated),
+		"author":                 try(func(n *gitNode) (any, error) { return n.read(func(c *standin.Commit) any { return c.Author }) }),
 		"committedDate": try(func(n *gitNode) (any, error) {
 			return n.read(func(c *standin.Commit) any { return timeOrNil(c.Committer.When) })
 		}),
@@ -64,6 +67,7 @@ var fields = map[string]map[string]resolver{
 	},
 	"CommitConnection":        pageFields,
 	"CommitHistoryConnection": pageFields,
+	"GitActor":                {"user": of(func(who gitobject.Signature) any { return actorOrNil(standin.Account(who)) })},
 	"HeadRefForcePushedEvent": {"beforeCommit": of(func(n *gitNode) any { return n })},
 	"IssueComment": {
 		"databaseId":   of(func(c standin.Comment) any { return c.ID }),

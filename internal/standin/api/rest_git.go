@@ -83,7 +83,7 @@ func createCommit(c *call, r *standin.Repo) (answer, error) {
 		return answer{}, err
 	}
 	login, now := c.who.actor.Login, c.s.Now().UTC()
-	who := gitobject.Signature{Name: login, Email: login + "@example.com", When: now}
+	who := gitobject.Signature{Name: login, Email: login + "@users.noreply.github.com", When: now}
 	sha, err := r.Git().Write(standin.Commit{Tree: ask.Tree, Parents: ask.Parents, Message: ask.Message, Author: who, Committer: who})
 	url := c.s.api() + "/repos/" + r.String() + "/git/"
 	by := object{"name": who.Name, "email": who.Email, "date": timeOrNil(now)}

@@ -1,0 +1,131 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// News is what others did that the history does not have.
+type News struct {
+	plan.Fact
+	Was string // how it stood before, as far as the history has it; else ""
+}
+
+// Untold is those of some facts that are another state than the history has.
+func (r *Reader) Untold(ctx context.Context, repo plan.Repo, facts []plan.Fact) (news []News, err error) {
+	defer during(&err, "read history of %s", repo)
+	row, err := find(ctx, r.read, repo)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range facts {
+		was := ""
+		if err := one(r.read.QueryRowContext(ctx, `SELECT state FROM acts WHERE repo = ? AND about = ? AND about <> '' ORDER BY id DESC LIMIT 1`,
+			row.id, cut(f.About)), &was); err != nil {
+			return nil, err
+		}
+		if was != cut(f.State) {
+			news = append(news, News{f, was})
+		}
+	}
+	return news, nil
+}
+
+// Tell keeps what others did. What has no instant was found at one.
+func (s *Store) Tell(ctx context.Context, repo plan.Repo, found time.Time, news []News) (err error) {
+	defer during(&err, "keep history of %s", repo)
+	return s.do(ctx, func(ctx context.Context, tx *session) error {
+		row, err := findOrInsert(ctx, tx, repo, found)
+		if err != nil {
+			return err
+		}
+		for _, n := range news {
+			a := Act{At: n.At, By: n.By, Verb: n.Verb, Pull: n.Pull, Branch: n.Branch, SHA: n.SHA, Reason: n.Reason, Outcome: Done}
+			if a.At.IsZero() {
+				a.At = found
+			}
+			if err := keepAct(ctx, tx, row.id, a, cut(n.About), cut(n.State)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Keep sets how long acts are kept, before anything is written.
+func (s *Store) Keep(age time.Duration) { s.actAge = age }
+
+// Place is where an act stands in the history of all repositories.
+type Place struct {
+	At time.Time
+	ID int64
+}
+
+// Asked is which acts are asked for.
+type Asked struct {
+	Owner, Name string // "": of every repository
+	Pull        int    // 0: whatever they are about
+	Branch      plan.Branch
+	Since       time.Time
+	Before      Place // those before it; zero: all
+	Newest      bool  // the latest first; else in the order of time
+	Most        int   // so many at most; 0: all
+}
+
+const actColumns = `a.at, a.actor, a.verb, a.pull, a.branch, a.sha, a.reason, a.outcome`
+
+// places are where actColumns are scanned to.
+func (a *Act) places() []any {
+	return []any{into{&a.At}, &a.By, &a.Verb, &a.Pull, &a.Branch, &a.SHA, &a.Reason, &a.Outcome}
+}
+
+// History calls show with each act that is asked for, and its place, without what they imply. Repositories that are gone from our sight have their
+// history. It gives [ErrUnknown] for a repository that was never seen; an error of show ends it.
+func (r *Reader) History(ctx context.Context, q Asked, show func(Act, Place) error) (err error) {
+	defer during(&err, "read history")
+	where, args := []string{"TRUE"}, []any{}
+	if q.Name != "" {
+		repos, err := all(ctx, r.read, func(id *int64) []any { return []any{id} },
+			`SELECT id FROM repositories WHERE lower(owner) = lower(?) AND lower(name) = lower(?)`, q.Owner, q.Name)
+		if err != nil {
+			return err
+		}
+		if len(repos) == 0 {
+			return ErrUnknown
+		}
+		where = append(where, "a.repo IN (0"+strings.Repeat(", ?", len(repos))+")")
+		for _, id := range repos {
+			args = append(args, id)
+		}
+	}
+	add := func(is bool, condition string, values ...any) {
+		if is {
+			where, args = append(where, condition), append(args, values...)
+		}
+	}
+	add(q.Pull != 0, "a.pull = ?", q.Pull)
+	add(q.Branch != "", "a.branch = ?", string(q.Branch))
+	add(!q.Since.IsZero(), "a.at >= ?", micros(q.Since))
+	add(q.Before != Place{}, "(a.at, a.id) < (?, ?)", micros(q.Before.At), q.Before.ID)
+	order, most := "a.at, a.id", -1
+	if q.Newest {
+		order = "a.at DESC, a.id DESC"
+	}
+	if q.Most > 0 {
+		most = q.Most
+	}
+	return each(ctx, r.read, func(rows *sql.Rows) error {
+		var a Act
+		var at Place
+		if err := rows.Scan(append([]any{&a.Repo.Owner, &a.Repo.Name, &at.ID}, a.places()...)...); err != nil {
+			return err
+		}
+		at.At = a.At
+		return show(a, at)
+	}, `SELECT r.owner, r.name, a.id, `+actColumns+` FROM acts a JOIN repositories r ON r.id = a.repo
+	    WHERE `+strings.Join(where, " AND ")+` ORDER BY `+order+` LIMIT ?`, append(args, most)...)
+}
