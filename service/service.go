@@ -2,6 +2,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,6 +90,7 @@ func New(ctx context.Context, s Settings, log *slog.Logger) (_ *Service, err err
 	if v.store, err = store.Open(ctx, s.Database); err != nil {
 		return nil, err
 	}
+	v.store.Keep(cmp.Or(s.History, store.ActAge))
 	v.metrics = metrics.New(s.Version, v.state)
 	github := s.Forge(log)
 	github.Requested, github.Dial, github.Connections = v.metrics.Request, v.dial, part(forgePart)

@@ -37,7 +37,8 @@ type Settings struct {
 	AllTreeBytes  int      // that are kept of all
 	Reader        []string // starts a child process that reads them: see revisions.Child; none: nothing is read
 	Resync        time.Duration
-	Pace          int // points a minute; 0: off
+	History       time.Duration // how long it is kept; 0: [store.ActAge]
+	Pace          int           // points a minute; 0: off
 	Workers       int
 	Memory        int // bytes that are remembered of repositories
 	LogLevel      slog.Level

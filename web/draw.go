@@ -230,23 +230,30 @@ func rankOf(p store.Page, now time.Time) rank {
 	return r
 }
 
-// drawing is the page as it is now: drawn by whoever has the turn, or by another request a moment ago.
-func (s *site) drawing(ctx context.Context) (*drawing, error) {
+// inTurn calls f once nobody else reads the store.
+func (s *site) inTurn(ctx context.Context, f func(context.Context) error) error {
 	waiting, cancel := context.WithTimeout(ctx, turnWait)
 	defer cancel()
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
 	case <-waiting.Done():
-		return nil, waiting.Err()
+		return waiting.Err()
 	}
-	if d := s.last; d != nil && s.Now().Sub(d.ended).Abs() < drawnFor {
-		return d, nil
-	}
-	d, err := s.draw(ctx)
-	if err == nil && d.code == http.StatusOK {
-		s.last = d
-	}
+	return f(ctx)
+}
+
+// drawing is the page as it is now: drawn by whoever has the turn, or by another request a moment ago.
+func (s *site) drawing(ctx context.Context) (d *drawing, err error) {
+	err = s.inTurn(ctx, func(ctx context.Context) (err error) {
+		if d = s.last; d != nil && s.Now().Sub(d.ended).Abs() < drawnFor {
+			return nil
+		}
+		if d, err = s.draw(ctx); err == nil && d.code == http.StatusOK {
+			s.last = d
+		}
+		return err
+	})
 	return d, err
 }
 

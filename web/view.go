@@ -88,6 +88,7 @@ type commit struct {
 
 type act struct {
 	At                 moment
+	By                 string // "": nobody knows
 	Verb, Reason, Link string
 	Subject, SHA       string
 	Outcome            store.Outcome
@@ -201,7 +202,7 @@ func plainSteps(steps []plan.Step) []plan.Step {
 }
 
 func (s *site) act(in plan.Repo, a store.Act, now time.Time) act {
-	shown := act{At: momentOf(a.At, now), Verb: a.Verb, Reason: plain(a.Reason), Outcome: a.Outcome, SHA: a.SHA.Short()}
+	shown := act{At: momentOf(a.At, now), By: plain(string(a.By)), Verb: a.Verb, Reason: plain(a.Reason), Outcome: a.Outcome, SHA: a.SHA.Short()}
 	switch {
 	case a.Pull != 0:
 		shown.Subject, shown.Link = fmt.Sprintf("#%d", a.Pull), s.link(in, "pull", fmt.Sprint(a.Pull))

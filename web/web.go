@@ -31,6 +31,7 @@ var refreshes = map[string]int{"10": 10, "60": 60}
 // Source gives what the page shows. *store.Store and *store.Reader are one.
 type Source interface {
 	Pages(ctx context.Context, show func(store.Page) error) error
+	History(ctx context.Context, q store.Asked, show func(store.Act, store.Place) error) error
 }
 
 // Options is what the page needs. Source is required.
@@ -47,7 +48,7 @@ type Options struct {
 	Log     *slog.Logger     // nil: nothing is logged
 }
 
-// New makes the handler of GET / and its style sheet.
+// New makes the handler of GET /, GET /history and their style sheet.
 func New(o Options) http.Handler {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -73,15 +74,19 @@ func New(o Options) http.Handler {
 	e.Use(s.refuseForeign)
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		e.Handle(method, "/", s.index)
+		e.Handle(method, "/history", s.past)
 		e.Handle(method, "/style.css", style)
 	}
 	return e
 }
 
-// guard says to browsers what the page may do: nothing but look like itself.
+// policy is what a page may do: nothing but look like itself.
+const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// guard says that to browsers.
 func guard(c *gin.Context) {
 	h := c.Writer.Header()
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")

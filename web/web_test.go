@@ -50,7 +50,7 @@ func night() pages {
 			Until: until, Releases: releases}
 	}
 	act := func(ago time.Duration, verb string, pull int, outcome store.Outcome, reason string) store.Act {
-		return store.Act{At: now.Add(-ago), Verb: verb, Pull: pull, SHA: sha("b"), Outcome: outcome, Reason: reason}
+		return store.Act{At: now.Add(-ago), By: plan.BySluice, Verb: verb, Pull: pull, SHA: sha("b"), Outcome: outcome, Reason: reason}
 	}
 	fleet := store.Page{
 		Repo: plan.Repo{Owner: "acme", Name: "fleet-infra"}, Looked: now.Add(-40 * time.Second), Due: now.Add(4 * time.Minute), Wake: monday,
@@ -259,7 +259,10 @@ func TestBounded(t *testing.T) {
 }
 
 // gated is a source that ends its reading when it is let go on.
-type gated struct{ reading, goOn chan struct{} }
+type gated struct {
+	pages
+	reading, goOn chan struct{}
+}
 
 // Pages shows one repository, then waits.
 func (g gated) Pages(ctx context.Context, show func(store.Page) error) error {
@@ -279,7 +282,7 @@ func (g gated) Pages(ctx context.Context, show func(store.Page) error) error {
 // later gets a new page. Nobody waits for ever: what cannot be read in time is not shown, and the page says so.
 func TestOneDrawing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := gated{make(chan struct{}, 100), make(chan struct{})}
+		g := gated{nil, make(chan struct{}, 100), make(chan struct{})}
 		h := web.New(web.Options{Source: g})
 		ask := func(ctx context.Context) <-chan *httptest.ResponseRecorder {
 			answer := make(chan *httptest.ResponseRecorder, 1)

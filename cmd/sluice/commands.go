@@ -11,6 +11,7 @@ func commands(e *env) []*cobra.Command {
 		newClassifyCommand(e),
 		newGraphCommand(e),
 		newPlanCommand(e),
+		newHistoryCommand(e),
 		newPromoteCommand(e),
 		newOverrideCommand(e),
 		newFreezeCommand(e),

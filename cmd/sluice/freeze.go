@@ -56,7 +56,7 @@ func newFreezeCommand(e *env) *cobra.Command {
 	flags.BoolVar(&call.end, "end", false, "end the freeze")
 	flags.StringVar(&call.org, "org", "", "all repositories of this organization that have "+config.File)
 	flags.BoolVar(&call.json, "json", false, "print JSON")
-	addGitHubURL(flags)
+	addSetting(flags, "github.url")
 	cmd.MarkFlagsOneRequired("now", "end")
 	cmd.MarkFlagsMutuallyExclusive("now", "end")
 	cmd.MarkFlagsMutuallyExclusive("until", "end")

@@ -50,7 +50,7 @@ func newOverrideCommand(e *env) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&call.branch, "branch", "", "the windowed branch that is to move to the commit")
 	flags.BoolVar(&call.json, "json", false, "print JSON")
-	addGitHubURL(flags)
+	addSetting(flags, "github.url")
 	return cmd
 }
 

@@ -9,19 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"github.com/sluicegate/sluice/person"
 )
-
-// addGitHubURL adds the one setting of the service that a command has with which people do something themselves.
-func addGitHubURL(flags *pflag.FlagSet) {
-	for _, s := range knownSettings() {
-		if s.key == "github.url" {
-			flags.String(s.key, s.value, s.usage+" ("+envName(s.key)+")")
-		}
-	}
-}
 
 // personalSite is GitHub for whoever calls.
 func personalSite(ctx context.Context, github string) (*person.Site, error) {

@@ -35,9 +35,9 @@ func newPlanCommand(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			owner, name, ok := strings.Cut(args[0], "/")
-			if !ok || owner == "" || name == "" || strings.Contains(name, "/") {
-				return fmt.Errorf("%q: want OWNER/REPO", args[0])
+			owner, name, err := repoName(args[0])
+			if err != nil {
+				return err
 			}
 			snapshot, err := s.Observe(cmd.Context(), owner, name, e.now().UTC(), when.in)
 			if err != nil {

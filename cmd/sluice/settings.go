@@ -43,6 +43,7 @@ func knownSettings() []setting {
 		{key: "peer_connections", value: "64", usage: "connections that one client address may hold on each listener while all are in use; 0: no limit, for use behind a proxy"},
 		{key: "public_url", usage: "URL at which people reach the page; it answers only under this host, admin.listen's and loopback names"},
 		{key: "database", value: "sluice.db", usage: "path of the database"},
+		{key: "history", value: "8760h", usage: "how long it is kept who did what, when and why"},
 		{key: "trees.directory", usage: "directory in which the files of repositories with layout.flux are kept; DATABASE.trees if it is not set"},
 		{key: "trees.repository", value: "1GiB", usage: "how much is kept of one repository's files; in MiB or GiB"},
 		{key: "trees.all", value: "4GiB", usage: "how much is kept of the files of all repositories; what was not used for longest goes; in MiB or GiB"},
@@ -67,6 +68,15 @@ func addSettingFlags(flags *pflag.FlagSet) {
 	for _, s := range knownSettings() {
 		if !s.secret {
 			flags.String(s.key, s.value, fmt.Sprintf("%s (%s)", s.usage, envName(s.key)))
+		}
+	}
+}
+
+// addSetting adds the one setting of the service that a command has.
+func addSetting(flags *pflag.FlagSet, key string) {
+	for _, s := range knownSettings() {
+		if s.key == key {
+			flags.String(s.key, s.value, s.usage+" ("+envName(s.key)+")")
 		}
 	}
 }
@@ -165,6 +175,9 @@ func parseSettings(v *viper.Viper, from sources) (service.Settings, error) {
 	check("github.pace", err)
 	s.Resync, err = time.ParseDuration(v.GetString("resync"))
 	check("resync", durationError(err, s.Resync))
+	if s.History, err = time.ParseDuration(v.GetString("history")); err != nil || s.History < 24*time.Hour {
+		check("history", errors.New("want at least 24h, like 8760h for a year"))
+	}
 	workers, err := strconv.ParseInt(v.GetString("workers"), 10, 32)
 	s.Workers = int(workers)
 	check("workers", numberError(err, workers, "a positive number"))

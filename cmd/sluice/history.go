@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/report"
+	"github.com/sluicegate/sluice/store"
+)
+
+// historyCall is the flags of `sluice history`.
+type historyCall struct {
+	pull         int
+	branch       string
+	since        string
+	json, export bool
+}
+
+const historyLong = `Who did what, when and why, in the order of time: what sluice did; what people did by a comment, a freeze, a change of the rules, or past sluice; what Flux said of it.
+Read from the service's database, also while the service runs; nothing is asked of GitHub. Times are in UTC.
+
+With --export each act is one line of JSON, for those who keep it elsewhere; without OWNER/REPO those of all repositories, also of such as are gone.`
+
+// newHistoryCommand makes `sluice history`.
+func newHistoryCommand(e *env) *cobra.Command {
+	var call historyCall
+	cmd := &cobra.Command{
+		Use:   "history OWNER/REPO",
+		Short: "show who did what, when and why",
+		Long:  historyLong,
+		Example: `  sluice history acme/fleet --since 24h
+  sluice history acme/fleet --pull 468
+  sluice history --export --since 2026-10-01 >october.jsonl`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 || len(args) == 0 && !call.export {
+				return errors.New("history needs one repository: OWNER/REPO")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := readSettings(cmd.Flags())
+			if err != nil {
+				return err
+			}
+			asked, err := e.asked(call, args)
+			if err != nil {
+				return err
+			}
+			return e.history(cmd.Context(), s.Database, asked, call)
+		},
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&call.pull, "pull", 0, "only what is about this pull request")
+	flags.StringVar(&call.branch, "branch", "", "only what is about this branch, the base of what was merged or a windowed one")
+	flags.StringVar(&call.since, "since", "", "only what was done since: 24h, or an instant such as 2026-11-23T08:00 or 2026-11-23 in UTC, or with an offset")
+	flags.BoolVar(&call.json, "json", false, "print JSON")
+	flags.BoolVar(&call.export, "export", false, "print each act as one line of JSON")
+	cmd.MarkFlagsMutuallyExclusive("json", "export")
+	addSetting(flags, "database")
+	return cmd
+}
+
+// asked is what a call asks for.
+func (e *env) asked(call historyCall, args []string) (store.Asked, error) {
+	q := store.Asked{Pull: call.pull, Branch: plan.Branch(call.branch)}
+	if call.pull < 0 {
+		return q, fmt.Errorf("--pull %d: want the number of a pull request", call.pull)
+	}
+	if len(args) == 1 {
+		var err error
+		if q.Owner, q.Name, err = repoName(args[0]); err != nil {
+			return q, err
+		}
+	}
+	if ago, err := time.ParseDuration(call.since); err == nil && ago >= 0 {
+		q.Since = e.now().UTC().Add(-ago)
+	} else if call.since != "" {
+		m, err := e.moment(call.since)
+		if err != nil {
+			return q, fmt.Errorf("--since %q: want 24h, or 2026-11-23T08:00 or 2026-11-23 in UTC, or RFC 3339 with an offset, like 2026-11-23T08:00:00+01:00", call.since)
+		}
+		if q.Since = m.exact; q.Since.IsZero() {
+			q.Since = m.local.In(time.UTC)
+		}
+	}
+	return q, nil
+}
+
+func (e *env) history(ctx context.Context, database string, q store.Asked, call historyCall) error {
+	r, err := store.OpenReader(ctx, database)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // nothing was written
+	all := report.History{Acts: []report.Act{}}
+	lines := json.NewEncoder(e.stdout)
+	lines.SetEscapeHTML(false)
+	if err := r.History(ctx, q, func(a store.Act, _ store.Place) error {
+		switch {
+		case call.export:
+			return lines.Encode(actOf(a))
+		case call.json:
+			all.Acts = append(all.Acts, actOf(a))
+			return nil
+		}
+		_, err := fmt.Fprintln(e.stdout, sayAct(a))
+		return err
+	}); errors.Is(err, store.ErrUnknown) {
+		return fmt.Errorf("%s/%s: the database %s has nothing of it", q.Owner, q.Name, database)
+	} else if err != nil {
+		return err
+	}
+	if call.json {
+		return printJSON(e.stdout, all)
+	}
+	return nil
+}
+
+func actOf(a store.Act) report.Act {
+	out := report.Act{At: report.Instant{Time: a.At}, Repository: a.Repo.String(), Act: a.Verb, Outcome: string(a.Outcome), Reason: a.Reason}
+	for _, to := range []struct {
+		at   **string
+		text string
+	}{{&out.By, string(a.By)}, {&out.Branch, string(a.Branch)}, {&out.SHA, string(a.SHA)}} {
+		if to.text != "" {
+			*to.at = &to.text
+		}
+	}
+	if a.Pull != 0 {
+		out.PullRequest = &a.Pull
+	}
+	return out
+}
+
+// sayAct is an act for people, whoever wrote what is in it.
+func sayAct(a store.Act) string {
+	by := string(a.By)
+	if by == "" {
+		by = "somebody"
+	}
+	words := []string{a.At.UTC().Format("2006-01-02 15:04:05Z"), plan.Clean(by), a.Verb}
+	if a.Outcome != store.Done {
+		words = append(words, string(a.Outcome))
+	}
+	if a.Pull != 0 {
+		words = append(words, fmt.Sprintf("#%d", a.Pull))
+	}
+	for _, text := range []string{string(a.Branch), a.SHA.Short()} {
+		if text != "" {
+			words = append(words, plan.Clean(text))
+		}
+	}
+	return strings.TrimSuffix(strings.Join(words, " ")+": "+plan.Clean(a.Reason), ": ")
+}
+
+// repoName reads OWNER/REPO.
+func repoName(text string) (owner, name string, err error) {
+	owner, name, ok := strings.Cut(text, "/")
+	if !ok || owner == "" || name == "" || strings.Contains(name, "/") {
+		return "", "", fmt.Errorf("%q: want OWNER/REPO", text)
+	}
+	return owner, name, nil
+}

@@ -1,0 +1,105 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
+)
+
+// historyRows is how many acts one page of the history has.
+const historyRows = 100
+
+// history is a page of it, the newest act first.
+type history struct {
+	Now                       moment
+	Repo, Pull, Branch, Since string // as they were asked for
+	Wrong                     string // what of that cannot be read, or could not be
+	Rows                      []row
+	Older                     string // the next page; "": this is the last one
+}
+
+// row is an act of some repository.
+type row struct {
+	act
+	Repo, In string // and its page
+}
+
+// past answers with what a request asks for of the history.
+func (s *site) past(c *gin.Context) {
+	h := history{Now: momentOf(s.Now(), s.Now()), Repo: c.Query("repo"), Pull: c.Query("pull"), Branch: c.Query("branch"), Since: c.Query("since")}
+	asked, err := h.asked(c.Query("before"))
+	code := http.StatusOK
+	if err != nil {
+		code, h.Wrong = http.StatusBadRequest, plain(err.Error())
+	} else if err := s.inTurn(c.Request.Context(), func(ctx context.Context) error { return s.read(ctx, &h, asked) }); err != nil {
+		s.Log.Error(logsUnread, "error", err)
+		code, h.Wrong = http.StatusServiceUnavailable, saysUnread
+	}
+	var out bytes.Buffer
+	if err := s.page.ExecuteTemplate(&out, "history", h); err != nil {
+		s.Log.Error(logsUndrawn, "error", err)
+		c.String(http.StatusInternalServerError, saysUndrawn)
+		return
+	}
+	c.Header("Content-Security-Policy", strings.Replace(policy, "form-action 'none'", "form-action 'self'", 1))
+	c.Data(code, "text/html; charset=utf-8", out.Bytes())
+}
+
+// asked is what the fields ask for, on the page that begins before a place.
+func (h *history) asked(before string) (q store.Asked, err error) {
+	q = store.Asked{Branch: plan.Branch(h.Branch), Newest: true, Most: historyRows + 1}
+	if h.Repo != "" {
+		var ok bool
+		if q.Owner, q.Name, ok = strings.Cut(h.Repo, "/"); !ok || q.Owner == "" || q.Name == "" {
+			return q, fmt.Errorf("repository %q: want OWNER/NAME", h.Repo)
+		}
+	}
+	if h.Pull != "" {
+		if q.Pull, err = strconv.Atoi(strings.TrimPrefix(h.Pull, "#")); err != nil || q.Pull <= 0 {
+			return q, fmt.Errorf("pull request %q: want its number", h.Pull)
+		}
+	}
+	if h.Since != "" {
+		if q.Since, err = time.Parse(time.DateOnly, h.Since); err != nil {
+			return q, fmt.Errorf("since %q: want a day, such as 2026-11-23", h.Since)
+		}
+	}
+	if before != "" {
+		var at int64
+		if _, err := fmt.Sscanf(before, "%d-%d", &at, &q.Before.ID); err != nil {
+			return q, fmt.Errorf("page %q: there is none", before)
+		}
+		q.Before.At = time.UnixMicro(at)
+	}
+	return q, nil
+}
+
+// read reads the rows of a page.
+func (s *site) read(ctx context.Context, h *history, q store.Asked) error {
+	var last store.Place
+	err := s.Source.History(ctx, q, func(a store.Act, at store.Place) error {
+		if len(h.Rows) == historyRows {
+			h.Older = "?" + url.Values{"repo": {h.Repo}, "pull": {h.Pull}, "branch": {h.Branch}, "since": {h.Since},
+				"before": {fmt.Sprintf("%d-%d", last.At.UnixMicro(), last.ID)}}.Encode()
+			return nil
+		}
+		last = at
+		h.Rows = append(h.Rows, row{act: s.act(a.Repo, a, s.Now()), Repo: plain(a.Repo.String()), In: s.link(a.Repo)})
+		return nil
+	})
+	if errors.Is(err, store.ErrUnknown) {
+		return nil // it has no history
+	}
+	return err
+}
