@@ -17,7 +17,7 @@ func at(seconds int) time.Time {
 
 // state announces an open pull request.
 func state(seconds int, head plan.SHA, labels ...string) plan.Bound {
-	return plan.Bound{Pull: plan.PullState{Number: 7, UpdatedAt: at(seconds), Head: head, Base: "main", Open: true, Labels: plan.LabelSetOf(labels)}}
+	return plan.Bound{Pull: plan.PullState{Number: 7, UpdatedAt: at(seconds), Head: head, Base: "main", Open: true, Labels: plan.LabelSetOf(labels, "")}}
 }
 
 func closed(b plan.Bound) plan.Bound { b.Pull.Open = false; return b }

@@ -87,7 +87,7 @@ func (e *entry) stateOf(p plan.Pull) plan.PullState {
 		Number: p.Number, UpdatedAt: p.UpdatedAt, Head: p.Head, Base: p.Base, Open: true, Draft: p.Draft, Labels: e.Pull.Labels,
 	}
 	if p.ChecksAll {
-		s.Labels = plan.LabelSetOf(p.Labels)
+		s.Labels = plan.LabelSetOf(p.Labels, p.NotBefore)
 	}
 	if e.holds && s.UpdatedAt.Before(e.Pull.UpdatedAt) {
 		s.UpdatedAt = e.Pull.UpdatedAt

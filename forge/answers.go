@@ -73,6 +73,7 @@ type rawPull struct {
 	Number            int
 	Title             string
 	State             string
+	Body              *body
 	CreatedAt         time.Time
 	UpdatedAt         time.Time
 	IsDraft           bool
@@ -93,6 +94,30 @@ type rawPull struct {
 	Reviews           *look.Connection[rawReview] `json:"latestOpinionatedReviews"`
 	Commits           look.Connection[rawCommit]
 	StatusCheckRollup *rawReports
+}
+
+// body is the text of a pull request, as far as it matters: it may have 64 KiB.
+type body struct{ plan.NotBefore }
+
+// UnmarshalJSON reads a text.
+func (b *body) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return err
+	}
+	b.NotBefore = plan.NotBeforeOf(text)
+	return nil
+}
+
+// notBefore is what the text says, of details that are known; a text that is not shown cannot be read.
+func (raw *rawPull) notBefore() plan.NotBefore {
+	switch {
+	case raw.thin:
+		return ""
+	case raw.Body == nil:
+		return unshown
+	}
+	return raw.Body.NotBefore
 }
 
 // rawReports is what was reported on a head: of details all of it, else what is asked for by name.

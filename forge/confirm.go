@@ -37,6 +37,7 @@ func pullState(ctx context.Context, c *client.Installation, repo plan.Repo, numb
 	var p struct {
 		Number    int
 		State     string
+		Body      string
 		Draft     bool
 		UpdatedAt time.Time `json:"updated_at"`
 		Head      struct{ SHA string }
@@ -54,7 +55,7 @@ func pullState(ctx context.Context, c *client.Installation, repo plan.Repo, numb
 		labels[i] = l.Name
 	}
 	s.UpdatedAt, s.Head, s.Base = p.UpdatedAt.UTC(), plan.SHA(p.Head.SHA), plan.Branch(p.Base.Ref)
-	s.Open, s.Draft, s.Labels = p.State == "open", p.Draft, plan.LabelSetOf(labels)
+	s.Open, s.Draft, s.Labels = p.State == "open", p.Draft, plan.LabelSetOf(labels, plan.NotBeforeOf(p.Body))
 	return s, nil
 }
 

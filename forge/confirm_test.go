@@ -28,7 +28,7 @@ func TestConfirm(t *testing.T) {
 		w.must(err)
 		return truth
 	}
-	want := plan.PullState{Number: n, UpdatedAt: at, Head: head, Base: "main", Open: true, Labels: plan.LabelSetOf([]string{"hold"})}
+	want := plan.PullState{Number: n, UpdatedAt: at, Head: head, Base: "main", Open: true, Labels: plan.LabelSetOf([]string{"hold"}, "")}
 	if d := cmp.Diff(plan.Bound{Pull: want}, ask(plan.Bound{Pull: plan.PullState{Number: n}})); d != "" {
 		t.Error(d)
 	}

@@ -78,7 +78,7 @@ func (raw *rawPull) ourContext() *look.RawContext {
 
 // withDetails gives a pull request the details of one of the same head and base.
 func (raw *rawPull) withDetails(of *rawPull) {
-	raw.Files, raw.Reviews, raw.Commits, raw.ChangedFiles = of.Files, of.Reviews, of.Commits, of.ChangedFiles
+	raw.Files, raw.Reviews, raw.Commits, raw.ChangedFiles, raw.Body = of.Files, of.Reviews, of.Commits, of.ChangedFiles, of.Body
 	raw.StatusCheckRollup, raw.read, raw.fresh, raw.detail, raw.thin = of.StatusCheckRollup, of.read, of.fresh, of.detail, false
 }
 

@@ -192,7 +192,7 @@ func blobPart(text string) obj {
 func pullPart(n int) obj {
 	page := obj{"hasNextPage": false, "endCursor": "c"}
 	return obj{
-		"number": n, "title": "t", "state": "OPEN", "createdAt": "2026-11-20T11:00:00Z", "isDraft": false,
+		"number": n, "title": "t", "body": "", "state": "OPEN", "createdAt": "2026-11-20T11:00:00Z", "isDraft": false,
 		"isCrossRepository": false, "headRefName": fmt.Sprintf("b%d", n), "headRefOid": sha(n), "baseRefName": "main",
 		"mergeable": "MERGEABLE", "mergeStateStatus": "CLEAN", "reviewDecision": nil, "changedFiles": 1,
 		"author":         obj{"__typename": "User", "login": "alice"},

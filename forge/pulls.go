@@ -26,7 +26,7 @@ func (l *observation) pull(raw *rawPull) plan.Pull {
 		p.AutoMerge = armed(raw.AutoMergeRequest.MergeMethod)
 	}
 	p.ChecksAll = true
-	p.Read = raw.read
+	p.Read, p.NotBefore = raw.read, raw.notBefore()
 	if p.Unread = l.Unread[p.Base]; raw.thin {
 		p.Unread = raw.unread
 	}

@@ -66,7 +66,7 @@ fragment bare on PullRequest {
 // detailFragment is what belongs to a pull request, and what shows whether it is up to date.
 var detailFragment = fmt.Sprintf(`
 fragment detail on PullRequest {
-  number state updatedAt headRefOid baseRefName reviewDecision changedFiles
+  number state body updatedAt headRefOid baseRefName reviewDecision changedFiles
   baseRef { target { oid } }
   files(first: %d) { nodes { path changeType } }
   latestOpinionatedReviews(first: %d) { nodes { ...review } pageInfo { hasNextPage endCursor } }

@@ -1,5 +1,7 @@
 package forge
 
+import "github.com/sluicegate/sluice/plan"
+
 // What people read when forge speaks itself, not GitHub.
 const (
 	wordOtherRepo   = "another repository has this name now"
@@ -27,3 +29,6 @@ const (
 	whatComments = "the comments"
 	whatPermit   = "what somebody may"
 )
+
+// unshown is in the place of a pull request's text that GitHub does not show.
+const unshown plan.NotBefore = "(not shown)"

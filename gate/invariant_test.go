@@ -79,7 +79,7 @@ func acceptStatus(s *plan.Snapshot, a plan.SetStatus) {
 
 // FuzzClosedIsClosed: (3) nothing windowed is merged while any of its windows is closed, in its cutoff or frozen, unless branches hold
 // it, or people released this head, and no merge may be done later than that; what branches hold has branches that take it, and what Flux would delete has
-// them all open; (7) what is unknown never merges.
+// them all open; (7) what is unknown never merges, nor what its text holds.
 func FuzzClosedIsClosed(f *testing.F) {
 	fuzzed.Fuzz(f, func(t *testing.T, s plan.Snapshot) {
 		for _, a := range gate.Decide(s).Actions {
@@ -97,6 +97,9 @@ func FuzzClosedIsClosed(f *testing.F) {
 			}
 			unknown(t, s, pull)
 			windowed(t, s, pull)
+			if at, unreadable := pull.NotBefore.At(s.Bases[pull.Base].Policy.Zone); pull.NotBefore != "" && (unreadable != "" || at.After(s.At)) {
+				t.Errorf("#%d is merged at %s, not before %s", m.Pull, s.At, pull.NotBefore)
+			}
 			if !m.Before.After(overriddenUntil(s, pull)) {
 				continue
 			}

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -68,13 +69,13 @@ func onPaths() []rule {
 
 // onPulls is the whole table, in the order in which its rules are tried: first what leaves nothing that could be decided on (no status to
 // give, nothing read, rules or a list of files that do not count), then what is none of our business (ignored), what somebody has to mend
-// (blocked), what a label or a closed window holds (held), and last what an open window waits for (waiting).
+// (blocked), what a label, its text or a closed window holds (held), and last what an open window waits for (waiting).
 func onPulls() []rule {
 	return []rule{
 		spent, fought, intoWindowedBranch, unread, badRules, brokenBase,
 		crossed, onlyRules, nothingManaged,
 		conflict, breaks, mixed, moved, throughQueue, methodRefused, rebased, neverTogether,
-		holdLabel, unknownWindow, noReceiver, closed,
+		holdLabel, notBefore, unknownWindow, noReceiver, closed,
 		clockOff, draft, labelMissing, armedOtherwise, untrusted, changesRequested, approvalsMissing, reviewsMissing,
 		bypassed, checksNotGreen, rulesUnread, refused, behind, mergeabilityUnknown,
 	}
@@ -432,6 +433,21 @@ func holdLabel(d *pullCase) (ruling, bool) {
 		if hasLabel(d.pull.Labels, want) {
 			return ruling{kind: plan.Held, reason: phrase(sayHoldLabel, want)}, true
 		}
+	}
+	return ruling{}, false
+}
+
+// notBefore: the text of the pull request says when it may be released at the earliest.
+func notBefore(d *pullCase) (ruling, bool) {
+	if d.pull.NotBefore == "" {
+		return ruling{}, false
+	}
+	at, unreadable := d.pull.NotBefore.At(d.policy.Zone)
+	switch {
+	case unreadable != "":
+		return ruling{kind: plan.Held, reason: phrase(sayNotBeforeUnread, plan.Middle(plan.Clean(unreadable), 30))}, true
+	case at.After(d.at):
+		return ruling{kind: plan.Held, reason: sayNotBefore(at, cmp.Or(d.policy.Zone, time.UTC)), until: at, wake: at}, true
 	}
 	return ruling{}, false
 }

@@ -117,7 +117,7 @@ type pull struct {
 	Broken                                         string            `yaml:"broken"`
 	Told                                           string            `yaml:"told"`
 	Number                                         int
-	Base, Head, Author, Branch                     string
+	Base, Head, Author, Branch, Body               string
 	Files, Moved, Labels                           []string
 	Draft, Fork, Behind, Incomplete, ChecksPartial bool
 	Crossed, NoMergeBase, Replays                  bool
@@ -309,7 +309,7 @@ func (sc scene) pull(p pull) plan.Pull {
 		Head:      scenario.SHA(cmp.Or(p.Head, fmt.Sprintf("a%d", p.Number))),
 		HeadRef:   plan.Branch(cmp.Or(p.Branch, fmt.Sprintf("change-%d", p.Number))),
 		CreatedAt: sc.now.Add(-24 * time.Hour).Add(time.Duration(p.Number) * time.Minute),
-		MergeBase: tip, Crossed: p.Crossed, Replays: p.Replays, Draft: p.Draft, AutoMerge: config.Method(p.Armed), SameRepo: !p.Fork, Labels: p.Labels, Files: files(p.Files), Complete: !p.Incomplete,
+		MergeBase: tip, Crossed: p.Crossed, Replays: p.Replays, Draft: p.Draft, AutoMerge: config.Method(p.Armed), SameRepo: !p.Fork, Labels: p.Labels, NotBefore: plan.NotBeforeOf(p.Body), Files: files(p.Files), Complete: !p.Incomplete,
 		Moved: p.Moved, ChecksAll: !p.ChecksPartial, FirstSeen: sc.now.Add(-cmp.Or(p.Seen, time.Hour)),
 		Decision: plan.Decision(p.Decision), Statuses: p.Statuses, Ours: scenario.Ours(p.Ours, plan.ContextFor(base), sc.now),
 		Mergeable: map[string]plan.Mergeable{"": plan.MergeableYes, "unknown": plan.MergeableUnknown, "conflict": plan.MergeableConflict}[p.Mergeable],

@@ -42,19 +42,21 @@ const (
 
 // What phrase says of names, and of others' words.
 const (
-	sayFought         = "%s keeps overwriting the status %s: require it from sluice's App only"
-	sayUnknown        = "held: %s"
-	sayConflict       = "conflicts with %s: resolve the conflict"
-	sayCrossed        = "several merge bases with %s (criss-cross merge): update the branch"
-	sayNoMergeBase    = "waiting: GitHub has not returned the merge base with %s yet"
-	sayQueue          = "%s requires its merge queue, which sluice does not support yet: queue it yourself"
-	sayRebased        = "a rebase may make something else of its commits: make them one, or rebase the branch onto %s"
-	sayMethod         = "this repository does not allow the merge method %s: allow it, or change pull_requests.method"
-	sayHoldLabel      = "held by the label %s until it is removed"
-	sayLabelMissing   = "waiting for the label %s"
-	sayReviewsMissing = "waiting: %s requires an approving review"
-	sayRulesUnread    = "cannot read the branch rules of %s"
-	sayMoreTold       = "warnings about this pull request and %d more"
+	sayFought      = "%s keeps overwriting the status %s: require it from sluice's App only"
+	sayUnknown     = "held: %s"
+	sayConflict    = "conflicts with %s: resolve the conflict"
+	sayCrossed     = "several merge bases with %s (criss-cross merge): update the branch"
+	sayNoMergeBase = "waiting: GitHub has not returned the merge base with %s yet"
+	sayQueue       = "%s requires its merge queue, which sluice does not support yet: queue it yourself"
+	sayRebased     = "a rebase may make something else of its commits: make them one, or rebase the branch onto %s"
+	sayMethod      = "this repository does not allow the merge method %s: allow it, or change pull_requests.method"
+	sayHoldLabel   = "held by the label %s until it is removed"
+
+	sayNotBeforeUnread = `held: cannot read "Not-before: %s" in the description: want 2026-12-01T08:00, or with an offset 2026-12-01T08:00+01:00`
+	sayLabelMissing    = "waiting for the label %s"
+	sayReviewsMissing  = "waiting: %s requires an approving review"
+	sayRulesUnread     = "cannot read the branch rules of %s"
+	sayMoreTold        = "warnings about this pull request and %d more"
 )
 
 // What notes say of a base on which people are not made to look at what is merged.
@@ -97,6 +99,10 @@ func phrase[T ~string](format string, names ...T) string {
 // rest is the step of what is not listed.
 func rest(format string, n ...any) plan.Step {
 	return plan.Step{About: "…", Says: fmt.Sprintf(format, n...)}
+}
+
+func sayNotBefore(at time.Time, zone *time.Location) string {
+	return "held by Not-before in its description until " + plan.Clock(at, zone)
 }
 
 func sayPath(path string, c layout.Class) plan.Step {

@@ -43,13 +43,14 @@ type CheckResult struct {
 	State   CheckState
 }
 
-// LabelSet names a set of labels: two are equal if the sets are, as far as a hash tells. Labels themselves may be long, and are not kept.
+// LabelSet names what people hold a pull request by, a set of labels with what its text says: two are equal if these are, as far as a hash tells.
+// Labels themselves may be long, and are not kept.
 type LabelSet uint64
 
-// LabelSetOf names a set of labels, in whatever order.
-func LabelSetOf(labels []string) LabelSet {
+// LabelSetOf names a set of labels, in whatever order, and what the text beside them says.
+func LabelSetOf(labels []string, says NotBefore) LabelSet {
 	var sum uint64
-	for _, label := range labels {
+	for _, label := range append(labels[:len(labels):len(labels)], notBeforeKey+string(says)) {
 		h := uint64(14695981039346656037) // FNV-1a; package hash is not for packages that only compute
 		for i := range len(label) {
 			h = (h ^ uint64(label[i])) * 1099511628211

@@ -209,6 +209,7 @@ type Pull struct {
 	AutoMerge config.Method // by which GitHub itself merges it once its rules allow it; "": it was not armed
 	SameRepo  bool          // the head stands in the same repository: whoever pushed it may write here
 	Labels    []string
+	NotBefore NotBefore // read with its details
 	Mergeable Mergeable
 	// Unknown is since when GitHub has not known whether Head can be merged, as far as this process saw it; zero: now.
 	Unknown   time.Time

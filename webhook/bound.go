@@ -30,7 +30,7 @@ func (p payload) pullState(n plan.Mention) plan.PullState {
 		labels[i] = l.Name
 	}
 	return plan.PullState{
-		Number: n.Pull, UpdatedAt: at, Head: n.SHA, Base: n.Target, Open: q.State == "open", Draft: *q.Draft, Labels: plan.LabelSetOf(labels),
+		Number: n.Pull, UpdatedAt: at, Head: n.SHA, Base: n.Target, Open: q.State == "open", Draft: *q.Draft, Labels: plan.LabelSetOf(labels, plan.NotBeforeOf(q.Body)),
 	}
 }
 

@@ -22,9 +22,10 @@ func TestBounds(t *testing.T) {
 	run := func(rest string) string {
 		return `"action":"completed","check_run":{"head_sha":"` + a + `","name":"ci"` + rest + `}`
 	}
-	state := plan.PullState{Number: 7, UpdatedAt: at, Head: plan.SHA(a), Base: "main", Open: true, Labels: plan.LabelSetOf([]string{"hold", "b"})}
-	draft, shut, bare := state, state, state
-	draft.Draft, shut.Open, bare.Labels = true, false, plan.LabelSetOf(nil)
+	state := plan.PullState{Number: 7, UpdatedAt: at, Head: plan.SHA(a), Base: "main", Open: true, Labels: plan.LabelSetOf([]string{"hold", "b"}, "")}
+	draft, shut, bare, described := state, state, state, state
+	described.Labels = plan.LabelSetOf([]string{"b", "hold"}, "2026-12-01")
+	draft.Draft, shut.Open, bare.Labels = true, false, plan.LabelSetOf(nil, "")
 	const when = `,"updated_at":"2026-11-23T12:00:07Z"`
 	const labels = `,"labels":[{"name":"b"},{"name":"hold"}]`
 	reported := func(s plan.CheckState) plan.Bound {
@@ -44,6 +45,8 @@ func TestBounds(t *testing.T) {
 		{"a draft", "pull_request", pull(`,"state":"open","draft":true` + when + labels), plan.Bound{Pull: draft}},
 		{"one that is closed", "pull_request", pull(`,"state":"closed","draft":false` + when + labels), plan.Bound{Pull: shut}},
 		{"one without labels", "pull_request", pull(`,"state":"open","draft":false` + when + `,"labels":[]`), plan.Bound{Pull: bare}},
+		{"one that says when", "pull_request", pull(`,"state":"open","draft":false,"body":"now\r\nNot-before: 2026-12-01"` + when + labels), plan.Bound{Pull: described}},
+		{"one without a description", "pull_request", pull(`,"state":"open","draft":false,"body":null` + when + labels), plan.Bound{Pull: state}},
 		{"a review", "pull_request_review", pull(`,"state":"open","draft":false` + when + labels), plan.Bound{Pull: state}},
 		{"no time", "pull_request", pull(`,"state":"open","draft":false` + labels), plan.Bound{}},
 		{"a time that is none", "pull_request", pull(`,"state":"open","draft":false,"updated_at":"yesterday"` + labels), plan.Bound{}},

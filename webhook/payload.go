@@ -37,6 +37,7 @@ type payload struct {
 		Merged    bool   `json:"merged"`
 		UpdatedAt string `json:"updated_at"`
 		State     string `json:"state"`
+		Body      string `json:"body"`
 		Draft     *bool  `json:"draft"`
 		Labels    []struct {
 			Name string `json:"name"`

@@ -85,6 +85,12 @@ func (m Moment) In(zone *time.Location) time.Time {
 	return m.earliest(&s).time()
 }
 
+// Latest is the last instant of a moment in a zone: of what a clock change repeats the second time.
+func (m Moment) Latest(zone *time.Location) time.Time {
+	s := search{zone: zone}
+	return m.latest(&s).time()
+}
+
 // earliest and latest are the instants that the moment may mean: they differ where the wall clock reads it twice.
 // A reading in a gap happens as the clock jumps.
 func (m Moment) earliest(s *search) instant {

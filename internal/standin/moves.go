@@ -126,7 +126,7 @@ func (r *Repo) Open(n NewPull) (Pull, error) {
 	}
 	now := r.g.Now()
 	p := &Pull{
-		Number: len(r.pulls) + 1, ID: r.g.nextID(), Title: n.Title, Author: Person(n.By), Base: n.Base,
+		Number: len(r.pulls) + 1, ID: r.g.nextID(), Title: n.Title, Body: n.Body, Author: Person(n.By), Base: n.Base,
 		Head: branch, HeadOwner: owner, HeadSHA: head, Draft: n.Draft, Labels: append([]string(nil), n.Labels...), Open: true,
 		CreatedAt: now, UpdatedAt: now,
 	}

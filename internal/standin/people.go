@@ -12,6 +12,7 @@ import (
 // NewPull is a pull request to be opened.
 type NewPull struct {
 	Title  string // default: the head's name
+	Body   string // its description
 	By     string // login; default: the repository's owner, or the fork's
 	Base   string // default: the default branch
 	Head   string // "BRANCH", or "OWNER:BRANCH" for a fork
@@ -220,6 +221,15 @@ func (r *Repo) editAs(by string, n int, action string, change func(p *Pull) obje
 		r.edit(p, Person(by), action, change)
 	}
 	return err
+}
+
+// Describe writes the description of a pull request anew.
+func (r *Repo) Describe(n int, by, body string) error {
+	return r.editAs(by, n, "edited", func(p *Pull) object {
+		was := p.Body
+		p.Body = body
+		return object{"changes": object{"body": object{"from": was}}}
+	})
 }
 
 // Label puts a label on a pull request.

@@ -73,6 +73,7 @@ type Pull struct {
 	Number    int
 	ID        int64
 	Title     string
+	Body      string
 	Author    Actor
 	Base      string // branch
 	Head      string // branch, in the repository of HeadOwner

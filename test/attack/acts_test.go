@@ -33,7 +33,7 @@ var acts = []act{
 	{4, (*world).forge},
 	{4, (*world).report},
 	{2, (*world).review},
-	{1, (*world).label},
+	{2, (*world).hold},
 	{1, (*world).deleteBranch},
 	{2, (*world).freeze},
 	{3, (*world).comment},
@@ -508,13 +508,34 @@ func (w *world) review() {
 	}
 }
 
-func (w *world) label() {
-	if p, ok := w.somePull(isOpen); ok {
-		if slices.Contains(p.Labels, "hold") {
-			w.tried(w.repo.Unlabel(p.Number, "alice", "hold"), "alice takes the label hold off #%d", p.Number)
-		} else {
-			w.tried(w.repo.Label(p.Number, "alice", "hold"), "alice puts the label hold on #%d", p.Number)
+// held is since when, and until when, people hold a pull request.
+type held struct{ since, until time.Time }
+
+// hold puts a label on a pull request, or says in its description when it may be merged, or takes that back. The two do not stand together.
+func (w *world) hold() {
+	p, ok := w.somePull(isOpen)
+	if !ok {
+		return
+	}
+	n, now, day := p.Number, time.Now().UTC(), 24*time.Hour
+	switch {
+	case slices.Contains(p.Labels, "hold"):
+		w.tried(w.repo.Unlabel(n, "alice", "hold"), "alice takes the label hold off #%d", n)
+		delete(w.holds, n)
+	case p.Body != "":
+		w.tried(w.repo.Describe(n, "alice", ""), "alice takes back what the description of #%d says", n)
+		delete(w.holds, n)
+	case w.dice.IntN(3) == 0:
+		w.tried(w.repo.Label(n, "alice", "hold"), "alice puts the label hold on #%d", n)
+		w.holds[n] = held{now, now.Add(day)}
+	default:
+		until := now.Add(time.Duration(5+w.dice.IntN(60)) * time.Minute).Truncate(time.Second)
+		text := "Not-before: " + until.Format(time.RFC3339)
+		if w.dice.IntN(4) == 0 {
+			until, text = now.Add(day), "Not-before: later"
 		}
+		w.tried(w.repo.Describe(n, "alice", text), "alice describes #%d: %s", n, text)
+		w.holds[n] = held{now, until}
 	}
 }
 

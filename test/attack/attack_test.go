@@ -211,7 +211,7 @@ func (w *world) standing(sha string) string {
 // ones alone, and nobody said anything against it.
 func (w *world) plain(p standin.Pull) bool {
 	s := w.oracle.now
-	if !p.Open || p.Base != "main" || p.HeadOwner != "acme" || p.Draft || len(p.Labels) > 0 || w.queue || s.window != "merge" || s.live != "merge" {
+	if !p.Open || p.Base != "main" || p.HeadOwner != "acme" || p.Draft || len(p.Labels) > 0 || p.Body != "" || w.queue || s.window != "merge" || s.live != "merge" {
 		return false
 	}
 	if len(p.Reviews) > 0 || p.Head == "rw/a" || p.Head == "main" {

@@ -13,7 +13,7 @@ import (
 // The oracle knows what must hold, from what stands on the stand-in alone:
 //
 //	(a) Nothing windowed comes to main, and rw/a does not move, while the window is closed, by an act of ours, or by a green of ours that
-//	    should be gone. Who bypasses the rules does not count.
+//	    should be gone. Who bypasses the rules does not count. Nor does sluice merge what people hold.
 //	(b) What is due moves within a bounded time once faults end.
 //	(c) Under enforce, while GitHub takes our writes, no success of ours whose releases are closed stands for longer than one write takes
 //	    on a commit that was not merged into, or moved to, the branch that demands that context.
@@ -195,6 +195,9 @@ func (o *oracle) onMain(m standin.Moved) {
 	case m.At.Before(o.since.Add(aWrite)), !ours(m.By) && (o.excused(m.At) || m.At.Before(o.fileSeen(reads))):
 		return
 	}
+	if ours(m.By) {
+		o.unheld(m)
+	}
 	if !m.At.After(o.releasedMerge(m.After).Add(aWrite)) {
 		return
 	}
@@ -210,6 +213,15 @@ func (o *oracle) onMain(m standin.Moved) {
 		if before[path] != after[path] && windowed(path) && !o.isOpen(o.now, "w", m.At) {
 			o.once("a", "main moved to "+m.After[:7]+" by "+m.By.Login+" with "+path+" while w is closed")
 			return
+		}
+	}
+}
+
+// unheld demands that people did not hold what sluice merged.
+func (o *oracle) unheld(m standin.Moved) {
+	for _, p := range o.w.repo.Pulls() {
+		if h, is := o.w.holds[p.Number]; is && p.Merged && p.MergeSHA == m.After && m.At.After(h.since.Add(aLook)) && m.At.Before(h.until) {
+			o.once("a", fmt.Sprintf("sluice merged #%d, which people hold", p.Number))
 		}
 	}
 }

@@ -70,6 +70,7 @@ type world struct {
 	groups  []standin.Group
 	said    []said
 	based   map[int]time.Time // when a pull request was retargeted last
+	holds   map[int]held      // pull requests
 
 	mu     sync.Mutex
 	faults []*fault
@@ -92,7 +93,7 @@ func newWorld(t *testing.T, dice *randv2.Rand) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, dice: dice, start: time.Now().UTC(), dir: dir, specs: map[string]*spec{}, armed: map[int]standin.Method{}, based: map[int]time.Time{}}
+	w := &world{t: t, dice: dice, start: time.Now().UTC(), dir: dir, specs: map[string]*spec{}, armed: map[int]standin.Method{}, based: map[int]time.Time{}, holds: map[int]held{}}
 	key, _ := keys()
 	w.github, err = api.New(api.Options{
 		Dir: filepath.Join(dir, "git"), Memory: true, AppID: app, AppKey: &key.PublicKey, WebhookSecret: secret, WebhookURL: "http://sluice.invalid/webhook",

@@ -169,6 +169,7 @@ var fields = map[string]map[string]resolver{
 
 var pullFields = map[string]resolver{
 	"author":                   of(func(p *pullRequest) any { return actorOrNil(p.Author) }),
+	"body":                     of(func(p *pullRequest) any { return p.Body }),
 	"autoMergeRequest":         of(func(p *pullRequest) any { return p.AutoMerge }),
 	"baseRef":                  try(func(p *pullRequest) (any, error) { return p.repo.branch(p.Base) }),
 	"baseRefName":              of(func(p *pullRequest) any { return p.Base }),

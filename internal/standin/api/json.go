@@ -82,7 +82,7 @@ func (s *Server) pullJSON(r *standin.Repo, p *standin.Pull) object {
 	}
 	o := object{
 		"id": p.ID, "node_id": nodeID("PullRequest", p.ID), "number": p.Number, "state": "closed", "locked": false,
-		"title": p.Title, "body": nil, "user": s.userJSON(p.Author), "draft": p.Draft,
+		"title": p.Title, "body": orNil(p.Body), "user": s.userJSON(p.Author), "draft": p.Draft,
 		"labels":     objects(p.Labels, func(name string) object { return s.labelJSON(r, name) }),
 		"created_at": timeOrNil(p.CreatedAt), "updated_at": timeOrNil(p.UpdatedAt), "closed_at": timeOrNil(p.ClosedAt),
 		"merged_at": nil, "merge_commit_sha": nil, "assignee": nil, "assignees": []object{}, "milestone": nil,
