@@ -13,7 +13,8 @@ import (
 // TestWhatReadsThem: the alert rules, the dashboard and the guide name metrics that there are, and the guide names all of ours.
 func TestWhatReadsThem(t *testing.T) {
 	s := metrics.New("v1", func() metrics.State {
-		return metrics.State{Budgets: []metrics.Budget{{Resource: "core", Renewed: time.Unix(1, 0)}}, Verdicts: map[string]int{"held": 1}}
+		return metrics.State{Budgets: []metrics.Budget{{Resource: "core", Renewed: time.Unix(1, 0)}}, Verdicts: map[metrics.Verdict]int{{Of: "branch", Kind: "held"}: 1},
+			Warnings: map[string]int{"not-enforced": 1}, Windows: []metrics.Window{{Repository: "acme/fleet", Name: "night"}}}
 	})
 	s.Request("GET /app", 200)
 	s.Delivery("push", 202)

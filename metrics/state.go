@@ -10,16 +10,28 @@ import (
 // State is what is read at each scrape.
 type State struct {
 	Budgets   []Budget
-	Verdicts  map[string]int // of pull requests and windowed branches, by kind
-	Debts     int            // successes of ours that have an end, or may get one
-	Overdue   int            // of them that should be gone
-	OldestDue time.Duration  // since the oldest that is due, and not done, was due; 0: nothing is
-	Waiting   int            // repositories that wait for a look
-	Running   int            // looks under way
-	Known     int            // repositories
-	Skew      time.Duration  // our clock minus GitHub's
+	Verdicts  map[Verdict]int
+	Warnings  map[string]int // by code
+	Windows   []Window
+	Debts     int           // successes of ours that have an end, or may get one
+	Overdue   int           // of them that should be gone
+	OldestDue time.Duration // since the oldest that is due, and not done, was due; 0: nothing is
+	Waiting   int           // repositories that wait for a look
+	Running   int           // looks under way
+	Known     int           // repositories
+	Skew      time.Duration // our clock minus GitHub's
 	Ready     bool
 	Lagging   int // repositories that are not up to date
+}
+
+// Verdict is a kind of verdict on one kind of thing.
+type Verdict struct{ Of, Kind string } // of pull requests or branches
+
+// Window is a window of a default branch's file.
+type Window struct {
+	Repository, Name string
+	Open             bool
+	Held, Waiting    int // pull requests and windowed branches that need it
 }
 
 // Budget is what an installation may still send to GitHub.
@@ -41,7 +53,11 @@ var (
 	budgetLimit  = desc("sluice_github_budget_limit", "Requests (core), points (graphql) or merges that GitHub grants an installation.", "installation", "resource")
 	budgetLeft   = desc("sluice_github_budget_remaining", "What is left of it, estimated from GitHub's last answer.", "installation", "resource")
 	budgetEnds   = desc("sluice_github_budget_reset_timestamp_seconds", "When GitHub resets it.", "installation", "resource")
-	verdicts     = desc("sluice_verdicts", "Pull requests and windowed branches, by their verdict at the last reconciliation.", "kind")
+	verdicts     = desc("sluice_verdicts", "Pull requests and windowed branches, by their verdict at the last reconciliation.", "kind", "of")
+	warnings     = desc("sluice_warnings", "What operators should know, by its code, at the last reconciliation.", "code")
+	windowOpen   = desc("sluice_window_open", "Whether a window is open, and not frozen.", "repository", "window")
+	windowHeld   = desc("sluice_window_held", "Pull requests and windowed branches that need a window and are held.", "repository", "window")
+	windowWaits  = desc("sluice_window_waiting", "Pull requests and windowed branches that need a window and wait for something else.", "repository", "window")
 	debts        = desc("sluice_greens", "Green statuses that sluice set and will withdraw when their reason ends.")
 	overdue      = desc("sluice_greens_overdue", "Green statuses that should have been withdrawn and are still there.")
 	oldest       = desc("sluice_oldest_due_seconds", "Time since the oldest release that is due, and not done, was due.")
@@ -55,7 +71,7 @@ var (
 
 func (c collector) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		budgetLimit, budgetLeft, budgetEnds, verdicts, debts, overdue, oldest, waiting, running, repositories, lagging, offset, ready,
+		budgetLimit, budgetLeft, budgetEnds, verdicts, warnings, windowOpen, windowHeld, windowWaits, debts, overdue, oldest, waiting, running, repositories, lagging, offset, ready,
 	} {
 		to <- d
 	}
@@ -74,8 +90,16 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 			gauge(budgetEnds, float64(b.Renewed.Unix()), id, b.Resource)
 		}
 	}
-	for kind, n := range s.Verdicts {
-		gauge(verdicts, float64(n), kind)
+	for v, n := range s.Verdicts {
+		gauge(verdicts, float64(n), v.Kind, v.Of)
+	}
+	for code, n := range s.Warnings {
+		gauge(warnings, float64(n), code)
+	}
+	for _, w := range s.Windows {
+		gauge(windowOpen, truth(w.Open), w.Repository, w.Name)
+		gauge(windowHeld, float64(w.Held), w.Repository, w.Name)
+		gauge(windowWaits, float64(w.Waiting), w.Repository, w.Name)
 	}
 	for d, n := range map[*prometheus.Desc]int{
 		debts: s.Debts, overdue: s.Overdue, waiting: s.Waiting, running: s.Running, repositories: s.Known, lagging: s.Lagging,
@@ -84,9 +108,12 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	}
 	gauge(oldest, s.OldestDue.Seconds())
 	gauge(offset, s.Skew.Seconds())
-	healthy := 0.0
-	if s.Ready {
-		healthy = 1
+	gauge(ready, truth(s.Ready))
+}
+
+func truth(is bool) float64 {
+	if is {
+		return 1
 	}
-	gauge(ready, healthy)
+	return 0
 }

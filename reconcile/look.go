@@ -110,7 +110,7 @@ func (k *look) through(ctx context.Context) error {
 	k.bases = s.Bases
 	k.loop.ledger.Decided(k.repo, k.plan)
 	k.logPlan(k.plan)
-	k.measure(k.plan)
+	k.measure(k.plan, s.Bases[s.Default].Policy)
 	k.entry.attention = attentionTo(k.plan)
 	if err := k.keepDebts(ctx); err != nil && k.end == nil {
 		k.end = fmt.Errorf("%w: %w", errStore, err)

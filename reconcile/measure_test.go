@@ -2,11 +2,16 @@ package reconcile_test
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/forge/client"
+	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 )
@@ -64,7 +69,7 @@ func TestMeasured(t *testing.T) {
 		stop, _ := started(w, reconcile.Options{Meter: &m})
 		w.open(one, pull{number: 1, windowed: true})
 		time.Sleep(10 * time.Second)
-		if c := w.loop.Census(); c.Verdicts[plan.Held] != 1 || c.OldestDue != 0 || c.Known != 1 {
+		if c := w.loop.Census(); c.Pulls[plan.Held] != 1 || c.OldestDue != 0 || c.Known != 1 {
 			t.Errorf("while it is held the census is %+v", c)
 		}
 		if s := m.measured(&m.statuses); len(s) != 1 || s[0] > 2*time.Second || s[0] == 0 {
@@ -88,6 +93,40 @@ func TestMeasured(t *testing.T) {
 		stop()
 		if len(m.looks) == 0 {
 			t.Error("no look was measured")
+		}
+	}, one)
+}
+
+// TestWindowsAreCounted: of each window of a default branch's file a census has whether it is open now, and what needs it.
+func TestWindowsAreCounted(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		policy, findings := config.Parse([]byte("version: 1\ntimezone: UTC\nwindows:\n  night: {open: \"0 22 * * *\", duration: 4h}\n  day: {open: \"0 8 * * *\", duration: 4h}\n" +
+			"branches:\n  - {name: rw/a, from: main, window: night}\nlayout:\n  rules: [{paths: [\"**\"], release: {branches: [rw/*]}}]\n"))
+		if policy == nil {
+			t.Fatal(findings)
+		}
+		w.set(func() {
+			w.shows = func(s *plan.Snapshot) {
+				s.Bases["main"] = plan.Base{Tip: s.Bases["main"].Tip, Policy: policy}
+			}
+			w.extra = func(_ plan.Snapshot, p *plan.Plan) {
+				p.Verdicts = append(p.Verdicts, plan.Verdict{Subject: plan.Subject{Pull: 90}, Kind: plan.Held, Releases: []layout.Release{"night", "day"}},
+					plan.Verdict{Subject: plan.Subject{Pull: 91}, Kind: plan.Waiting, Releases: []layout.Release{"day"}})
+				p.Branches = append(p.Branches, plan.BranchVerdict{Name: "rw/a", Kind: plan.Held})
+				p.Notes = append(p.Notes, plan.Note{Code: plan.NoteNotEnforced, About: "main", Says: "not enforced"})
+			}
+		})
+		stop, _ := started(w, reconcile.Options{}) // at midnight
+		defer stop()
+		c := w.loop.Census()
+		want := []reconcile.WindowCount{{Repo: one, Name: "day", Held: 1, Waiting: 1}, {Repo: one, Name: "night", Open: true, Held: 2}}
+		slices.SortFunc(c.Windows, func(a, b reconcile.WindowCount) int { return strings.Compare(string(a.Name), string(b.Name)) })
+		if diff := cmp.Diff(want, c.Windows); diff != "" || c.Notes[plan.NoteNotEnforced] != 1 || c.Branches[plan.Held] != 1 {
+			t.Errorf("%+v (-want +got):\n%s", c, diff)
+		}
+		time.Sleep(8 * time.Hour)
+		if c := w.loop.Census(); c.Windows[0].Open == c.Windows[1].Open || len(c.Windows) != 2 {
+			t.Errorf("at eight the windows are %+v", c.Windows)
 		}
 	}, one)
 }

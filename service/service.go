@@ -278,11 +278,16 @@ func (v *Service) page() http.Handler {
 func (v *Service) state() metrics.State {
 	c := v.loop.Census()
 	s := metrics.State{
-		Verdicts: map[string]int{}, Debts: c.Debts, Overdue: c.Overdue, OldestDue: c.OldestDue, Waiting: c.Waiting, Running: c.Looked,
+		Verdicts: map[metrics.Verdict]int{}, Warnings: c.Notes, Debts: c.Debts, Overdue: c.Overdue, OldestDue: c.OldestDue, Waiting: c.Waiting, Running: c.Looked,
 		Known: c.Known, Lagging: c.Lagging, Skew: c.Skew, Ready: len(v.ready()) == 0,
 	}
-	for kind, n := range c.Verdicts {
-		s.Verdicts[string(kind)] = n
+	for of, kinds := range map[string]map[plan.Kind]int{"pull request": c.Pulls, "branch": c.Branches} {
+		for kind, n := range kinds {
+			s.Verdicts[metrics.Verdict{Of: of, Kind: string(kind)}] = n
+		}
+	}
+	for _, w := range c.Windows {
+		s.Windows = append(s.Windows, metrics.Window{Repository: w.Repo.String(), Name: string(w.Name), Open: w.Open, Held: w.Held, Waiting: w.Waiting})
 	}
 	for _, id := range c.Installations {
 		b := v.forge.Budgets(id)

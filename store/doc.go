@@ -7,7 +7,7 @@
 // of renames, what GitHub refused, what was put right, what was merged, when a head was first seen, which branches the default
 // branch's file called windowed when it could last be read, where each of them was last seen and how we moved it last, what Flux
 // reported by its events, our successes that are still to be taken back (debts), how many statuses stand where we set some, the
-// last plan of each repository for people to read, and the history of every action with its reason. Losing the file loses history:
+// last plan of each repository for people to read, and the history of what sluice and others did, with who and why. Losing the file loses history:
 // a head that was forgotten waits again until it is settled, a refusal is tried once more, a repository is looked at again, older versions of its file
 // are read from its history, and a windowed branch that is deleted before it was seen again is made at its opening like one that
 // never was. Of debts, those on open pull requests are found again, and those on what was closed, retargeted or pushed to since the

@@ -1,10 +1,11 @@
-// Package web shows people what sluice decided: one plain page for the operator's eyes, on the admin address.
+// Package web shows people what sluice decided, and who did what: two plain pages for the operator's eyes, on the admin address.
 //
 // # Model
 //
 // The page is drawn from what the store keeps of each repository's last look: verdicts with reasons, when they change, warnings, and
-// the latest actions. What needs a person stands first. There is no JavaScript, no cookie, and nothing to press: the page only reads.
-// One request draws at a time; those that came meanwhile, and in the second after it, get the same page.
+// the latest actions. What needs a person stands first. There is no JavaScript, no cookie, and nothing to press but a form that asks the history: the pages only read.
+// One request draws at a time; those that came meanwhile, and in the second after it, get the same page. The history is read for each request, in its turn,
+// a page of a bounded number of acts.
 //
 // # Invariants
 //
