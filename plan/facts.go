@@ -2,9 +2,9 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -49,16 +49,27 @@ type RulesOrigin struct {
 	Was  *config.Policy
 }
 
+// Found adds to the fact that a branch has rules that it had them when it was first seen.
+func (f Fact) Found(is *config.Policy) Fact {
+	f.Reason = "as it was found: " + modeOf(is)
+	return f
+}
+
+func modeOf(is *config.Policy) string {
+	if is == nil {
+		return config.File + " is invalid: nothing is merged or moved"
+	}
+	return "mode " + string(is.Mode)
+}
+
 // From adds to the fact of a change of rules how it came about, and what it changed by then.
 func (f Fact) From(o RulesOrigin, is *config.Policy, frozen Freeze, at time.Time) Fact {
 	f.By, f.SHA, f.Pull = ByLogin(o.By), o.SHA, o.Pull
 	switch {
 	case f.State == "":
 		f.Reason = config.File + " is gone"
-	case is == nil:
-		f.Reason = config.File + " is invalid: nothing is merged or moved"
-	case o.Was == nil:
-		f.Reason = "mode " + string(is.Mode)
+	case is == nil, o.Was == nil:
+		f.Reason = modeOf(is)
 	default:
 		if frozen.Is() { // as it is
 			o.Was = o.Was.Frozen(frozen.By(), frozen.Until)
@@ -127,7 +138,7 @@ func Facts(s Snapshot, p Plan) []Fact {
 	facts := []Fact{frozen(s.Frozen)}
 	for _, c := range s.Commands {
 		if c.Permit == Permitted {
-			facts = append(facts, Fact{About: fmt.Sprint("comment ", c.ID), State: string(c.Verb), Verb: string(c.Verb), By: ByLogin(c.By),
+			facts = append(facts, Fact{About: "comment " + strconv.FormatInt(c.ID, 10), State: string(c.Verb), Verb: string(c.Verb), By: ByLogin(c.By),
 				At: c.At, Pull: c.Pull, Branch: c.Branch, SHA: c.SHA, Reason: c.Reason})
 		}
 	}
@@ -143,6 +154,18 @@ func Facts(s Snapshot, p Plan) []Fact {
 		}
 	}
 	return facts
+}
+
+// Fresh is those of some facts that are another state than was told of them, and the states of all.
+func Fresh(facts []Fact, told map[string]string) (fresh []Fact, now map[string]string) {
+	now = make(map[string]string, len(facts))
+	for _, f := range facts {
+		if state, known := told[f.About]; !known || state != f.State {
+			fresh = append(fresh, f)
+		}
+		now[f.About] = f.State
+	}
+	return fresh, now
 }
 
 func frozen(f Freeze) Fact {

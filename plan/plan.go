@@ -49,6 +49,9 @@ func (r Repo) String() string {
 	return r.Owner + "/" + r.Name
 }
 
+// Compare orders repositories by their names.
+func (r Repo) Compare(other Repo) int { return strings.Compare(r.String(), other.String()) }
+
 // RepoKey names a repository in a table: by GitHub's number, which survives a rename, or by name where it is not known.
 type RepoKey struct {
 	ID   int64

@@ -39,13 +39,13 @@ func (e *entry) doubt() tick {
 }
 
 // released is how many pull requests nothing held at the last look.
-func (e *entry) released() int { return e.tally.of(plan.Release) + e.tally.of(plan.Overridden) }
+func (e *entry) released() int { return e.tally.Of(plan.Release) + e.tally.Of(plan.Overridden) }
 
 // lastCall is when what waits for an open window, or what an event may have brought, is looked at once more as an opening's, so that nothing
 // that became ready is left behind at the close because the hour had no look for its event; never: a look began since, or nothing waits.
 func (e *entry) lastCall(now instant) tick {
 	i := slices.IndexFunc(e.closes, now.Wall.Before)
-	if i < 0 || e.eventAt == never && e.tally.of(plan.Waiting)+e.released() == 0 {
+	if i < 0 || e.eventAt == never && e.tally.Of(plan.Waiting)+e.released() == 0 {
 		return never
 	}
 	if at := now.TickOf(e.closes[i]) - closeAhead; e.start < at {

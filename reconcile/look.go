@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -252,14 +253,22 @@ func (k *reading) recallPulls(ctx context.Context, s *plan.Snapshot) map[int]pla
 	if errors.Is(k.end, errStore) {
 		return nil
 	}
+	var all map[int]plan.Seen
+	k.end = cmp.Or(k.kept(ctx, func(ctx context.Context) (err error) {
+		all, err = k.loop.store.SeePulls(ctx, k.repo, s.Seen(), k.last.Wall)
+		return err
+	}), k.end)
+	return all
+}
+
+// kept does something with the store that has to be kept before anything is released on it.
+func (k *reading) kept(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, recordMost)
 	defer cancel()
-	all, err := k.loop.store.SeePulls(ctx, k.repo, s.Seen(), k.last.Wall)
-	if k.loop.health.Unkept(err) != nil {
-		k.end = fmt.Errorf("%w: %w", errStore, err)
-		return nil
+	if err := k.loop.health.Unkept(do(ctx)); err != nil {
+		return fmt.Errorf("%w: %w", errStore, err)
 	}
-	return all
+	return nil
 }
 
 // seeBranches makes the values of windowed branches durable, before anything is decided on them: one that is deleted later is
@@ -272,11 +281,7 @@ func (k *reading) seeBranches(ctx context.Context, s plan.Snapshot) {
 	for _, t := range s.Branches {
 		values[t.Name] = t.Tip
 	}
-	ctx, cancel := context.WithTimeout(ctx, recordMost)
-	defer cancel()
-	if err := k.loop.health.Unkept(k.loop.store.SeeBranches(ctx, k.repo, values, k.last.Wall)); err != nil {
-		k.end = fmt.Errorf("%w: %w", errStore, err)
-	}
+	k.end = cmp.Or(k.kept(ctx, func(ctx context.Context) error { return k.loop.store.SeeBranches(ctx, k.repo, values, k.last.Wall) }), k.end)
 }
 
 // observed notes what an observation says beside the snapshot's own use.

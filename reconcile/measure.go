@@ -4,14 +4,12 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
-	"github.com/sluicegate/sluice/window"
 )
 
 // Meter measures what the loop does. Its methods must not wait for anything.
@@ -33,118 +31,25 @@ func (noMeter) Release(time.Duration, bool) {}
 
 // Census is what the loop has before it at one instant, counted over all repositories.
 type Census struct {
-	Pulls, Branches map[plan.Kind]int // verdicts on pull requests and windowed branches, at the last look at each repository
-	Notes           map[string]int    // what operators should know, by its code, likewise
-	Windows         []WindowCount     // of the files of all default branches, by repository and name; MaxWindows at most
-	Debts, Overdue  int               // successes of ours that stand, and those that should be gone
-	OldestDue       time.Duration     // since the oldest that is due and not done was due; 0: nothing is
-	Known           int               // repositories
-	Waiting, Looked int               // of them: in line for a look, and looked at right now
-	Lagging         int               // of them: not up to date
-	Skew            time.Duration     // our clock minus GitHub's, as the last look saw it
-	Installations   []int64           // that have repositories, in order
-}
-
-// WindowCount is a window at one instant.
-type WindowCount struct {
-	Repo          plan.Repo
-	Name          window.Name
-	Open          bool
-	Held, Waiting int // pull requests and windowed branches that need it, by their verdict at the last look
-}
-
-// MaxWindows is how many windows a Census has.
-const MaxWindows = 2000
-
-// tally is what a plan came to, counted.
-type tally struct {
-	pulls, branches map[plan.Kind]int
-	notes           map[string]int
-	calendar        *window.Calendar // of the default branch's file; nil: there is none
-	needs           map[window.Name]map[plan.Kind]int
-}
-
-// tallyOf counts what a plan came to.
-func tallyOf(p plan.Plan, policy *config.Policy) tally {
-	t := tally{pulls: map[plan.Kind]int{}, branches: map[plan.Kind]int{}, notes: map[string]int{}, needs: map[window.Name]map[plan.Kind]int{}}
-	need := func(w window.Name, kind plan.Kind) {
-		if t.needs[w] == nil {
-			t.needs[w] = map[plan.Kind]int{}
-		}
-		t.needs[w][kind]++
-	}
-	for _, v := range p.Verdicts {
-		if v.Subject.Pull == 0 {
-			continue
-		}
-		t.pulls[v.Kind]++
-		for _, r := range v.Releases {
-			need(window.Name(r), v.Kind)
-		}
-	}
-	windows := map[plan.Branch]window.Name{}
-	if policy != nil {
-		t.calendar = policy.Calendar
-		for _, b := range policy.Branches {
-			windows[plan.Branch(b.Name)] = b.Window
-		}
-	}
-	for _, v := range p.Branches {
-		t.branches[v.Kind]++
-		need(windows[v.Name], v.Kind)
-	}
-	for _, n := range p.Notes {
-		t.notes[n.Code]++
-	}
-	return t
-}
-
-// of is how many verdicts there are of a kind.
-func (t tally) of(kind plan.Kind) int { return t.pulls[kind] + t.branches[kind] }
-
-// windows are those of the file, as they are at an instant.
-func (t tally) windows(repo plan.Repo, at time.Time) (all []WindowCount) {
-	if t.calendar == nil {
-		return nil
-	}
-	for _, name := range t.calendar.Names() {
-		all = append(all, WindowCount{
-			Repo: repo, Name: name, Open: t.calendar.At(name, at).Open, Held: t.needs[name][plan.Held], Waiting: t.needs[name][plan.Waiting],
-		})
-	}
-	return all
+	At              time.Time
+	Tallies         map[plan.Repo]plan.Tally // what the last look at each repository came to
+	Debts, Overdue  int                      // successes of ours that stand, and those that should be gone
+	OldestDue       time.Duration            // since the oldest that is due and not done was due; 0: nothing is
+	Known           int                      // repositories
+	Waiting, Looked int                      // of them: in line for a look, and looked at right now
+	Lagging         int                      // of them: not up to date
+	Skew            time.Duration            // our clock minus GitHub's, as the last look saw it
+	Installations   []int64                  // that have repositories, in order
 }
 
 // Census counts.
 func (l *Loop) Census() Census {
-	c, tallies, now := l.counted()
-	for _, r := range slices.SortedFunc(maps.Keys(tallies), func(a, b plan.Repo) int { return strings.Compare(a.String(), b.String()) }) {
-		t := tallies[r]
-		for kind, n := range t.pulls {
-			c.Pulls[kind] += n
-		}
-		for kind, n := range t.branches {
-			c.Branches[kind] += n
-		}
-		for code, n := range t.notes {
-			c.Notes[code] += n
-		}
-		if len(c.Windows) < MaxWindows {
-			c.Windows = append(c.Windows, t.windows(r, now)...)
-		}
-	}
-	c.Windows = c.Windows[:min(len(c.Windows), MaxWindows)]
-	return c
-}
-
-// counted is a census without what the plans came to, and that.
-func (l *Loop) counted() (Census, map[plan.Repo]tally, time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now, tallies := l.now(), make(map[plan.Repo]tally, len(l.queue.repos))
-	c := Census{Pulls: map[plan.Kind]int{}, Branches: map[plan.Kind]int{}, Notes: map[string]int{}, Known: len(l.queue.repos), Skew: l.health.Skew()}
+	now := l.now()
+	c := Census{At: now.Wall, Tallies: make(map[plan.Repo]plan.Tally, len(l.queue.repos)), Known: len(l.queue.repos), Skew: l.health.Skew()}
 	for _, e := range l.queue.repos {
-		tallies[e.repo] = e.tally
+		c.Tallies[e.repo] = e.tally
 		for _, since := range e.pending {
 			c.OldestDue = max(c.OldestDue, now.Wall.Sub(since))
 		}
@@ -160,13 +65,13 @@ func (l *Loop) counted() (Census, map[plan.Repo]tally, time.Time) {
 	}
 	c.Installations = slices.Sorted(maps.Keys(l.queue.lines))
 	c.Debts, c.Overdue = l.ledger.Count(now)
-	return c, tallies, now.Wall
+	return c
 }
 
 // measure notes what a plan is about: how many verdicts there are of each kind, and since when each release is due. One that the plan
 // before foresaw has been due since the instant that it named.
 func (k *look) measure(p plan.Plan, policy *config.Policy) {
-	counted := tallyOf(p, policy)
+	tally := plan.TallyOf(p, policy)
 	k.loop.mu.Lock()
 	defer k.loop.mu.Unlock()
 	e, pending := k.entry, map[about]time.Time{}
@@ -176,9 +81,7 @@ func (k *look) measure(p plan.Plan, policy *config.Policy) {
 		}
 	}
 	for _, v := range p.Verdicts {
-		if v.Subject.Pull != 0 {
-			keep(aboutPull(v.Subject.Pull), v.Kind)
-		}
+		keep(aboutPull(v.Subject.Pull), v.Kind)
 	}
 	for _, v := range p.Branches {
 		keep(about{branch: v.Name}, v.Kind)
@@ -203,7 +106,7 @@ func (k *look) measure(p plan.Plan, policy *config.Policy) {
 			}
 		}
 	}
-	e.tally, e.pending, e.foreseen, e.closes = counted, pending, p.Wake, p.Closes
+	e.tally, e.pending, e.foreseen, e.closes = tally, pending, p.Wake, p.Closes
 }
 
 func aboutPull(n int) about { return about{subject: plan.Subject{Pull: n}} }

@@ -1,19 +1,18 @@
 package reconcile_test
 
 import (
+	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
+	"github.com/sluicegate/sluice/window"
 )
 
 // meter keeps what was measured.
@@ -69,7 +68,7 @@ func TestMeasured(t *testing.T) {
 		stop, _ := started(w, reconcile.Options{Meter: &m})
 		w.open(one, pull{number: 1, windowed: true})
 		time.Sleep(10 * time.Second)
-		if c := w.loop.Census(); c.Pulls[plan.Held] != 1 || c.OldestDue != 0 || c.Known != 1 {
+		if c := w.loop.Census(); c.Tallies[one].Pulls[plan.Held] != 1 || c.OldestDue != 0 || c.Known != 1 {
 			t.Errorf("while it is held the census is %+v", c)
 		}
 		if s := m.measured(&m.statuses); len(s) != 1 || s[0] > 2*time.Second || s[0] == 0 {
@@ -119,14 +118,22 @@ func TestWindowsAreCounted(t *testing.T) {
 		stop, _ := started(w, reconcile.Options{}) // at midnight
 		defer stop()
 		c := w.loop.Census()
-		want := []reconcile.WindowCount{{Repo: one, Name: "day", Held: 1, Waiting: 1}, {Repo: one, Name: "night", Open: true, Held: 2}}
-		slices.SortFunc(c.Windows, func(a, b reconcile.WindowCount) int { return strings.Compare(string(a.Name), string(b.Name)) })
-		if diff := cmp.Diff(want, c.Windows); diff != "" || c.Notes[plan.NoteNotEnforced] != 1 || c.Branches[plan.Held] != 1 {
-			t.Errorf("%+v (-want +got):\n%s", c, diff)
+		tally := c.Tallies[one]
+		want := map[window.Name]plan.WindowCount{"day": {Name: "day", Held: 1, Waiting: 1}, "night": {Name: "night", Open: true, Held: 2}}
+		for _, got := range tally.Windows(c.At) {
+			if got != want[got.Name] {
+				t.Errorf("%+v, want %+v", got, want[got.Name])
+			}
+		}
+		if sum := plan.Sum(maps.Values(c.Tallies)); sum.Notes[plan.NoteNotEnforced] != 1 || sum.Branches[plan.Held] != 1 || len(tally.Windows(c.At)) != 2 {
+			t.Errorf("%+v", c)
 		}
 		time.Sleep(8 * time.Hour)
-		if c := w.loop.Census(); c.Windows[0].Open == c.Windows[1].Open || len(c.Windows) != 2 {
-			t.Errorf("at eight the windows are %+v", c.Windows)
+		c = w.loop.Census()
+		for _, w := range c.Tallies[one].Windows(c.At) {
+			if w.Open != (w.Name == "day") {
+				t.Errorf("at eight %+v", w)
+			}
 		}
 	}, one)
 }

@@ -127,7 +127,7 @@ type known struct {
 
 // shown is what people are shown of the last look.
 type shown struct {
-	tally    tally               // what its last plan came to
+	tally    plan.Tally          // what its last plan came to
 	pending  map[about]time.Time // what was due and not done at its end, and since when
 	foreseen time.Time           // its plan's Wake
 	logged   map[about]uint64    // the verdicts that were logged, by a hash; touched by its look alone

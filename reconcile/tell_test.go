@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -144,6 +145,24 @@ func TestWhatOthersDoIsTold(t *testing.T) {
 		all := w.told(one)
 		if last := all[len(all)-1]; len(all) != 4 || last.State != "b2" || last.By != "" || asked != 3 {
 			t.Errorf("of what cannot be found out: %d facts, the last %+v, asked %d times", len(all), last, asked)
+		}
+	}, one)
+}
+
+// What stood there when it was first seen may have stood there for years: nobody is asked who did it, which would be a point for each repository.
+func TestRulesThatWereFound(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.set(func() {
+			w.shows = func(s *plan.Snapshot) {
+				base := s.Bases["main"]
+				base.File = "b1"
+				s.Bases["main"] = base
+			}
+		})
+		stop, _ := started(w, reconcile.Options{})
+		defer stop()
+		if all := w.told(one); len(all) != 1 || all[0].By != "" || !strings.HasPrefix(all[0].Reason, "as it was found: ") || w.count(time.Time{}, "origin") != 0 {
+			t.Errorf("%+v, asked %d times", all, w.count(time.Time{}, "origin"))
 		}
 	}, one)
 }

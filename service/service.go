@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
@@ -274,20 +276,28 @@ func (v *Service) page() http.Handler {
 	})
 }
 
+// maxWindows is of how many windows a scrape tells.
+const maxWindows = 2000
+
 // state is what a scrape of the metrics reads.
 func (v *Service) state() metrics.State {
 	c := v.loop.Census()
+	sum := plan.Sum(maps.Values(c.Tallies))
 	s := metrics.State{
-		Verdicts: map[metrics.Verdict]int{}, Warnings: c.Notes, Debts: c.Debts, Overdue: c.Overdue, OldestDue: c.OldestDue, Waiting: c.Waiting, Running: c.Looked,
+		Verdicts: map[metrics.Verdict]int{}, Warnings: sum.Notes, Debts: c.Debts, Overdue: c.Overdue, OldestDue: c.OldestDue, Waiting: c.Waiting, Running: c.Looked,
 		Known: c.Known, Lagging: c.Lagging, Skew: c.Skew, Ready: len(v.ready()) == 0,
 	}
-	for of, kinds := range map[string]map[plan.Kind]int{"pull request": c.Pulls, "branch": c.Branches} {
+	for of, kinds := range map[string]map[plan.Kind]int{"pull request": sum.Pulls, "branch": sum.Branches} {
 		for kind, n := range kinds {
 			s.Verdicts[metrics.Verdict{Of: of, Kind: string(kind)}] = n
 		}
 	}
-	for _, w := range c.Windows {
-		s.Windows = append(s.Windows, metrics.Window{Repository: w.Repo.String(), Name: string(w.Name), Open: w.Open, Held: w.Held, Waiting: w.Waiting})
+	for _, repo := range slices.SortedFunc(maps.Keys(c.Tallies), plan.Repo.Compare) {
+		for _, w := range c.Tallies[repo].Windows(c.At) {
+			if len(s.Windows) < maxWindows {
+				s.Windows = append(s.Windows, metrics.Window{Repository: repo.String(), Name: string(w.Name), Open: w.Open, Held: w.Held, Waiting: w.Waiting})
+			}
+		}
 	}
 	for _, id := range c.Installations {
 		b := v.forge.Budgets(id)

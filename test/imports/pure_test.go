@@ -31,7 +31,7 @@ var pure = map[string]string{
 	"config":         "bytes cmp crypto/sha256 errors fmt io path regexp slices strconv strings time unicode/utf8 go.yaml.in/yaml/v3",
 	"flux/reach":     "cmp fmt maps path slices strconv strings",
 	"flux/survey":    "cmp errors fmt maps path regexp slices strings unicode unicode/utf8",
-	"plan":           "cmp fmt maps slices strings time unicode unicode/utf8",
+	"plan":           "cmp fmt iter maps slices strconv strings time unicode unicode/utf8",
 	"bound":          "iter maps slices time",
 	"event":          "slices",
 	"gate":           "cmp fmt maps math path slices strings time",
