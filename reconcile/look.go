@@ -254,10 +254,13 @@ func (k *reading) recallPulls(ctx context.Context, s *plan.Snapshot) map[int]pla
 		return nil
 	}
 	var all map[int]plan.Seen
-	k.end = cmp.Or(k.kept(ctx, func(ctx context.Context) (err error) {
+	if err := k.kept(ctx, func(ctx context.Context) (err error) {
 		all, err = k.loop.store.SeePulls(ctx, k.repo, s.Seen(), k.last.Wall)
 		return err
-	}), k.end)
+	}); err != nil {
+		k.end = err
+		return nil
+	}
 	return all
 }
 
