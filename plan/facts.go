@@ -192,7 +192,7 @@ func ofBase(s Snapshot, p Plan, name Branch, base Base) (facts []Fact) {
 			enforced.State, enforced.Verb, enforced.Reason = n.Says, DidNotEnforce, n.Says
 		}
 	}
-	if base.Rules && base.Policy != nil {
+	if base.Rules && base.Policy != nil && base.Policy.Mode == config.Enforce {
 		facts = append(facts, enforced)
 	}
 	for _, c := range base.Landings {

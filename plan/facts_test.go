@@ -37,6 +37,7 @@ func TestFacts(t *testing.T) {
 			"stacked": {Tip: "s", File: "b2", Policy: policy, Rules: true},
 			"unread":  {Unread: Unread{Reason: "x"}, File: "b3"},
 			"unruled": {Tip: "u", File: "b1", Policy: policy},
+			"watched": {Tip: "w", File: "b4", Policy: policyOf(t, strings.Replace(factsFile, "enforce", "observe", 1)), Rules: true},
 		}}
 	p := Plan{
 		Notes: []Note{{Code: NoteOutside, About: "main", Says: "c1 reached main outside sluice", SHA: "c1"}, {Code: NoteNotEnforced, About: "stacked", Says: "not enforced"}},

@@ -132,7 +132,6 @@ type shown struct {
 	foreseen time.Time           // its plan's Wake
 	logged   map[about]uint64    // the verdicts that were logged, by a hash; touched by its look alone
 	told     map[string]string   // what others did that the history has, by what it is about; likewise
-	puzzle   string              // the rules file of which it could not be found out once who changed it; likewise
 }
 
 // line is the repositories of one installation that wait for a worker, first come, first served.

@@ -19,8 +19,8 @@ func (k *look) tell(ctx context.Context, s plan.Snapshot) (err error) {
 		})
 	}
 	for _, n := range found {
-		if n.Verb == plan.DidChangeRules && !k.origin(ctx, s, &n) {
-			told[n.About] = n.Was // a later look tells it
+		if later, is := k.origin(ctx, s, &n); is {
+			told[n.About] = later
 			continue
 		}
 		k.log.Info("others did", "verb", n.Verb, "by", n.By, "pull", n.Pull, "branch", n.Branch, "sha", n.SHA, "reason", n.Reason)
@@ -35,21 +35,25 @@ func (k *look) tell(ctx context.Context, s plan.Snapshot) (err error) {
 	return err
 }
 
-// origin asks how a change of the rules came about; false if a later look is to ask. What cannot be found out twice is told without it.
-func (k *look) origin(ctx context.Context, s plan.Snapshot, n *store.News) bool {
-	base := s.Bases[n.Branch]
-	if _, seen := k.entry.told[n.About]; !seen && n.Was == "" { // it may have stood there for years, and it would be a point for each repository
+// origin asks how a change of the rules came about, if news is one. If a later look is to ask, it gives what that is to find as told: what cannot be found out twice is told
+// without it.
+func (k *look) origin(ctx context.Context, s plan.Snapshot, n *store.News) (later string, is bool) {
+	base, once := s.Bases[n.Branch], "not found out once: "+n.State
+	before, seen := k.entry.told[n.About]
+	switch {
+	case n.Verb != plan.DidChangeRules:
+		return "", false
+	case !seen && n.Was == "": // it may have stood there for years, and it would be a point for each repository
 		n.Fact = n.Found(base.Policy)
-		return true
+		return "", false
 	}
 	o, err := k.loop.forge.RulesOrigin(ctx, k.repo, base.Tip, plan.SHA(n.Was))
 	switch {
 	case client.LimitOf(err) != nil, ctx.Err() != nil:
-		return false
-	case err != nil && k.entry.puzzle != n.State:
-		k.entry.puzzle = n.State
-		return false
+		return before, true
+	case err != nil && before != once:
+		return once, true
 	}
 	n.Fact = n.From(o, base.Policy, s.Frozen, s.At)
-	return true
+	return "", false
 }

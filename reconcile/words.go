@@ -9,17 +9,15 @@ import (
 
 // What people read: in statuses, on the page, in the history and as the reasons for not being ready.
 const (
-	wordVoid    = "superseded by a newer event; reconciling again"
-	wordLate    = "the deadline passed; reconciling again"
-	wordCrowded = "no more green statuses could be withdrawn before the close; reconciling again"
-	wordStopped = "the service is stopping; the next start continues"
-	wordBroken  = "internal error in sluice; reconciling again"
-	wordGaveUp  = "given up: "
-	wordUnmoved = "the branch did not move there"
-	wordOlder   = "GitHub does not show its latest change yet"
-
-	wordStatusesSpent = "this commit is close to GitHub's limit of statuses"
-
+	wordVoid           = "superseded by a newer event; reconciling again"
+	wordLate           = "the deadline passed; reconciling again"
+	wordCrowded        = "no more green statuses could be withdrawn before the close; reconciling again"
+	wordStopped        = "the service is stopping; the next start continues"
+	wordBroken         = "internal error in sluice; reconciling again"
+	wordGaveUp         = "given up: "
+	wordUnmoved        = "the branch did not move there"
+	wordOlder          = "GitHub does not show its latest change yet"
+	wordStatusesSpent  = "this commit is close to GitHub's limit of statuses"
 	wordLeft           = "skipped: another move failed; reconciling again"
 	wordNoInstallation = "ignoring deliveries for a repository where the App is not installed; does it have a webhook of its own with the App's secret?"
 	verbDelete         = "delete-branch"

@@ -24,6 +24,7 @@ const (
 
 // Act is one action that was done, or was to be done, with its reason, and what is to be remembered of it.
 type Act struct {
+	ID      int64 // of one that [Reader.History] gives
 	Repo    plan.Repo
 	At      time.Time
 	By      plan.Actor  // "": nobody knows; what is recorded is sluice's

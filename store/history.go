@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"strings"
 	"time"
 
@@ -71,9 +70,9 @@ type Asked struct {
 	Pull        int    // 0: whatever they are about
 	Branch      plan.Branch
 	Since       time.Time
-	Before      Place // those before it; zero: all
 	Newest      bool  // the latest first; else in the order of time
-	Most        int   // so many at most; 0: all
+	After       Place // those that come after it in that order; zero: all
+	Most        int   // so many at most
 }
 
 const actColumns = `a.at, a.actor, a.verb, a.pull, a.branch, a.sha, a.reason, a.outcome`
@@ -83,49 +82,40 @@ func (a *Act) places() []any {
 	return []any{into{&a.At}, &a.By, &a.Verb, &a.Pull, &a.Branch, &a.SHA, &a.Reason, &a.Outcome}
 }
 
-// History calls show with each act that is asked for, and its place, without what they imply. Repositories that are gone from our sight have their
-// history. It gives [ErrUnknown] for a repository that was never seen; an error of show ends it.
-func (r *Reader) History(ctx context.Context, q Asked, show func(Act, Place) error) (err error) {
+// Place is where the act stands in the history that it is read from.
+func (a Act) Place() Place { return Place{a.At, a.ID} }
+
+// History is the acts that are asked for, without what they imply. Repositories that are gone from our sight have their history. It gives [ErrUnknown] for a repository that was never
+// seen.
+func (r *Reader) History(ctx context.Context, q Asked) (found []Act, err error) {
 	defer during(&err, "read history")
 	where, args := []string{"TRUE"}, []any{}
-	if q.Name != "" {
-		repos, err := all(ctx, r.read, func(id *int64) []any { return []any{id} },
-			`SELECT id FROM repositories WHERE lower(owner) = lower(?) AND lower(name) = lower(?)`, q.Owner, q.Name)
-		if err != nil {
-			return err
-		}
-		if len(repos) == 0 {
-			return ErrUnknown
-		}
-		where = append(where, "a.repo IN (0"+strings.Repeat(", ?", len(repos))+")")
-		for _, id := range repos {
-			args = append(args, id)
-		}
-	}
 	add := func(is bool, condition string, values ...any) {
 		if is {
 			where, args = append(where, condition), append(args, values...)
 		}
 	}
+	if q.Name != "" {
+		repos, err := all(ctx, r.read, func(id *any) []any { return []any{id} },
+			`SELECT id FROM repositories WHERE lower(owner) = lower(?) AND lower(name) = lower(?)`, q.Owner, q.Name)
+		if err != nil {
+			return nil, err
+		}
+		if len(repos) == 0 {
+			return nil, ErrUnknown
+		}
+		add(true, "a.repo IN (0"+strings.Repeat(", ?", len(repos))+")", repos...)
+	}
+	order, after := "a.at, a.id", ">"
+	if q.Newest {
+		order, after = "a.at DESC, a.id DESC", "<"
+	}
 	add(q.Pull != 0, "a.pull = ?", q.Pull)
 	add(q.Branch != "", "a.branch = ?", string(q.Branch))
 	add(!q.Since.IsZero(), "a.at >= ?", micros(q.Since))
-	add(q.Before != Place{}, "(a.at, a.id) < (?, ?)", micros(q.Before.At), q.Before.ID)
-	order, most := "a.at, a.id", -1
-	if q.Newest {
-		order = "a.at DESC, a.id DESC"
-	}
-	if q.Most > 0 {
-		most = q.Most
-	}
-	return each(ctx, r.read, func(rows *sql.Rows) error {
-		var a Act
-		var at Place
-		if err := rows.Scan(append([]any{&a.Repo.Owner, &a.Repo.Name, &at.ID}, a.places()...)...); err != nil {
-			return err
-		}
-		at.At = a.At
-		return show(a, at)
+	add(q.After != Place{}, "(a.at, a.id) "+after+" (?, ?)", micros(q.After.At), q.After.ID)
+	return all(ctx, r.read, func(a *Act) []any {
+		return append([]any{&a.Repo.Owner, &a.Repo.Name, &a.ID}, a.places()...)
 	}, `SELECT r.owner, r.name, a.id, `+actColumns+` FROM acts a JOIN repositories r ON r.id = a.repo
-	    WHERE `+strings.Join(where, " AND ")+` ORDER BY `+order+` LIMIT ?`, append(args, most)...)
+	    WHERE `+strings.Join(where, " AND ")+` ORDER BY `+order+` LIMIT ?`, append(args, q.Most)...)
 }

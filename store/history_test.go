@@ -1,8 +1,8 @@
 package store_test
 
 import (
-	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,13 +22,23 @@ func tell(t testing.TB, s *store.Store, repo plan.Repo, at time.Time, facts ...p
 	return was
 }
 
+// asked is the acts that are asked for, all of them.
+func asked(t testing.TB, r *store.Reader, q store.Asked) []store.Act {
+	t.Helper()
+	if q.Most == 0 {
+		q.Most = 1000
+	}
+	found, err := r.History(t.Context(), q)
+	ok(t, err)
+	return found
+}
+
 // history is the reasons of the acts that are asked for.
 func history(t testing.TB, r *store.Reader, q store.Asked) (reasons []string) {
 	t.Helper()
-	ok(t, r.History(t.Context(), q, func(a store.Act, _ store.Place) error {
-		reasons = append(reasons, a.Reason)
-		return nil
-	}))
+	for _, p := range asked(t, r, q) {
+		reasons = append(reasons, p.Reason)
+	}
 	return reasons
 }
 
@@ -51,10 +61,10 @@ func TestWhatOthersDid(t *testing.T) {
 	same(t, "in the order of time", history(t, s.Reader, fleetOnly), all)
 	same(t, "of all repositories", len(history(t, s.Reader, store.Asked{})), 6)
 	var acts []store.Act
-	ok(t, s.History(t.Context(), store.Asked{Branch: "main"}, func(a store.Act, _ store.Place) error {
+	for _, a := range asked(t, s.Reader, store.Asked{Branch: "main"}) {
+		a.ID = 0
 		acts = append(acts, a)
-		return nil
-	}))
+	}
 	in := plan.Repo{Owner: "acme", Name: "fleet"}
 	same(t, "each with all that it has", acts, []store.Act{
 		{Repo: in, At: noon.Add(-time.Hour), By: "@bob", Verb: plan.DidMerge, Branch: "main", SHA: "c", Reason: "landed", Outcome: store.Done},
@@ -66,17 +76,21 @@ func TestWhatOthersDid(t *testing.T) {
 	same(t, "since", history(t, s.Reader, fleetOnly), all[2:])
 	fleetOnly.Since = time.Time{}
 
-	fleetOnly.Newest, fleetOnly.Most = true, 2
-	var pages []string
-	for range 4 {
-		ok(t, s.History(t.Context(), fleetOnly, func(a store.Act, at store.Place) error {
-			pages, fleetOnly.Before = append(pages, a.Reason), at
-			return nil
-		}))
+	for _, newest := range []bool{true, false} {
+		fleetOnly.Newest, fleetOnly.Most, fleetOnly.After = newest, 2, store.Place{}
+		var pages []string
+		for range 4 {
+			for _, p := range asked(t, s.Reader, fleetOnly) {
+				pages, fleetOnly.After = append(pages, p.Reason), p.Place()
+			}
+		}
+		if newest {
+			slices.Reverse(pages)
+		}
+		same(t, "page by page", pages, all)
 	}
-	same(t, "page by page, the newest first", pages, []string{"frozen", "thawed", "frozen", "merged", "landed"})
 
-	err := s.History(t.Context(), store.Asked{Owner: "acme", Name: "never"}, func(store.Act, store.Place) error { return nil })
+	_, err := s.History(t.Context(), store.Asked{Owner: "acme", Name: "never", Most: 1})
 	same(t, "a repository that was never seen", errors.Is(err, store.ErrUnknown), true)
 	ok(t, s.Forget(t.Context(), acme))
 	same(t, "of one that is gone", len(history(t, s.Reader, store.Asked{Owner: "acme", Name: "fleet"})), 5)
@@ -107,12 +121,10 @@ func BenchmarkHistory(b *testing.B) {
 			ok(b, s.Tell(b.Context(), acme, noon, news))
 		}
 	}
-	for name, before := range map[string]store.Place{"newest": {}, "middle": {At: noon.Add(store.ActsKept / 2 * time.Second)}} {
+	for name, after := range map[string]store.Place{"newest": {}, "middle": {At: noon.Add(store.ActsKept / 2 * time.Second)}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				n := 0
-				ok(b, s.History(context.Background(), store.Asked{Owner: "acme", Name: "fleet", Newest: true, Before: before, Most: 100},
-					func(store.Act, store.Place) error { n++; return nil }))
+				n := len(asked(b, s.Reader, store.Asked{Owner: "acme", Name: "fleet", Newest: true, After: after, Most: 100}))
 				same(b, "acts", n, 100)
 			}
 		})

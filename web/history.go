@@ -38,7 +38,7 @@ type row struct {
 // past answers with what a request asks for of the history.
 func (s *site) past(c *gin.Context) {
 	h := history{Now: momentOf(s.Now(), s.Now()), Repo: c.Query("repo"), Pull: c.Query("pull"), Branch: c.Query("branch"), Since: c.Query("since")}
-	asked, err := h.asked(c.Query("before"))
+	asked, err := h.asked(c.Query("after"))
 	code := http.StatusOK
 	if err != nil {
 		code, h.Wrong = http.StatusBadRequest, plain(err.Error())
@@ -56,8 +56,8 @@ func (s *site) past(c *gin.Context) {
 	c.Data(code, "text/html; charset=utf-8", out.Bytes())
 }
 
-// asked is what the fields ask for, on the page that begins before a place.
-func (h *history) asked(before string) (q store.Asked, err error) {
+// asked is what the fields ask for, on the page that begins after a place.
+func (h *history) asked(after string) (q store.Asked, err error) {
 	q = store.Asked{Branch: plan.Branch(h.Branch), Newest: true, Most: historyRows + 1}
 	if h.Repo != "" {
 		var ok bool
@@ -75,31 +75,30 @@ func (h *history) asked(before string) (q store.Asked, err error) {
 			return q, fmt.Errorf("since %q: want a day, such as 2026-11-23", h.Since)
 		}
 	}
-	if before != "" {
+	if after != "" {
 		var at int64
-		if _, err := fmt.Sscanf(before, "%d-%d", &at, &q.Before.ID); err != nil {
-			return q, fmt.Errorf("page %q: there is none", before)
+		if _, err := fmt.Sscanf(after, "%d-%d", &at, &q.After.ID); err != nil {
+			return q, fmt.Errorf("page %q: there is none", after)
 		}
-		q.Before.At = time.UnixMicro(at)
+		q.After.At = time.UnixMicro(at)
 	}
 	return q, nil
 }
 
 // read reads the rows of a page.
 func (s *site) read(ctx context.Context, h *history, q store.Asked) error {
-	var last store.Place
-	err := s.Source.History(ctx, q, func(a store.Act, at store.Place) error {
-		if len(h.Rows) == historyRows {
-			h.Older = "?" + url.Values{"repo": {h.Repo}, "pull": {h.Pull}, "branch": {h.Branch}, "since": {h.Since},
-				"before": {fmt.Sprintf("%d-%d", last.At.UnixMicro(), last.ID)}}.Encode()
-			return nil
-		}
-		last = at
-		h.Rows = append(h.Rows, row{act: s.act(a.Repo, a, s.Now()), Repo: plain(a.Repo.String()), In: s.link(a.Repo)})
-		return nil
-	})
+	found, err := s.Source.History(ctx, q)
 	if errors.Is(err, store.ErrUnknown) {
 		return nil // it has no history
+	}
+	if len(found) > historyRows {
+		found = found[:historyRows]
+		last := found[historyRows-1].Place()
+		h.Older = "?" + url.Values{"repo": {h.Repo}, "pull": {h.Pull}, "branch": {h.Branch}, "since": {h.Since},
+			"after": {fmt.Sprintf("%d-%d", last.At.UnixMicro(), last.ID)}}.Encode()
+	}
+	for _, a := range found {
+		h.Rows = append(h.Rows, row{act: s.act(a.Repo, a, s.Now()), Repo: plain(a.Repo.String()), In: s.link(a.Repo)})
 	}
 	return err
 }

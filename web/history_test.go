@@ -17,18 +17,15 @@ import (
 )
 
 // History gives what the pages show, the newest first.
-func (p pages) History(_ context.Context, q store.Asked, show func(store.Act, store.Place) error) error {
+func (p pages) History(_ context.Context, q store.Asked) (all []store.Act, err error) {
 	for _, page := range p {
-		for i, a := range page.Acts {
-			if a.Repo = page.Repo; q.Name != "" && q.Name != page.Repo.Name {
-				continue
-			}
-			if err := show(a, store.Place{At: a.At, ID: int64(i)}); err != nil {
-				return err
+		for _, a := range page.Acts {
+			if a.Repo = page.Repo; q.Name == "" || q.Name == page.Repo.Name {
+				all = append(all, a)
 			}
 		}
 	}
-	return nil
+	return all, nil
 }
 
 // TestHistory: who did what stands on its page, hostile text among it, and its form leads nowhere else.
@@ -51,7 +48,7 @@ func TestHistory(t *testing.T) {
 	if !strings.Contains(body, "the shop is down") || strings.Contains(body, "evil/") {
 		t.Error("of one repository the page has not its own acts alone")
 	}
-	for _, bad := range []string{"repo=fleet", "pull=x", "pull=-1", "since=yesterday", "before=x"} {
+	for _, bad := range []string{"repo=fleet", "pull=x", "pull=-1", "since=yesterday", "after=x"} {
 		if rec := get(t, o, "/history?"+bad); rec.Code != http.StatusBadRequest || !strings.Contains(rec.Body.String(), `role="alert"`) {
 			t.Errorf("%s: %d", bad, rec.Code)
 		}
@@ -62,8 +59,8 @@ func TestHistory(t *testing.T) {
 }
 
 // History fails.
-func (b broken) History(ctx context.Context, _ store.Asked, _ func(store.Act, store.Place) error) error {
-	return b.Pages(ctx, nil)
+func (b broken) History(ctx context.Context, _ store.Asked) ([]store.Act, error) {
+	return nil, b.Pages(ctx, nil)
 }
 
 // TestHistoryPages: from page to page all acts stand there once, with what was asked for.

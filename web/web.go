@@ -31,7 +31,7 @@ var refreshes = map[string]int{"10": 10, "60": 60}
 // Source gives what the page shows. *store.Store and *store.Reader are one.
 type Source interface {
 	Pages(ctx context.Context, show func(store.Page) error) error
-	History(ctx context.Context, q store.Asked, show func(store.Act, store.Place) error) error
+	History(ctx context.Context, q store.Asked) ([]store.Act, error)
 }
 
 // Options is what the page needs. Source is required.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -93,6 +94,9 @@ func (e *env) asked(call historyCall, args []string) (store.Asked, error) {
 	return q, nil
 }
 
+// historyPage is how many acts are read at once: while they are printed nothing is kept of the database, however long the reader takes.
+const historyPage = 1000
+
 func (e *env) history(ctx context.Context, database string, q store.Asked, call historyCall) error {
 	r, err := store.OpenReader(ctx, database)
 	if err != nil {
@@ -102,7 +106,7 @@ func (e *env) history(ctx context.Context, database string, q store.Asked, call 
 	all := report.History{Acts: []report.Act{}}
 	lines := json.NewEncoder(e.stdout)
 	lines.SetEscapeHTML(false)
-	if err := r.History(ctx, q, func(a store.Act, _ store.Place) error {
+	show := func(a store.Act) error {
 		switch {
 		case call.export:
 			return lines.Encode(actOf(a))
@@ -112,10 +116,22 @@ func (e *env) history(ctx context.Context, database string, q store.Asked, call 
 		}
 		_, err := fmt.Fprintln(e.stdout, sayAct(a))
 		return err
-	}); errors.Is(err, store.ErrUnknown) {
-		return fmt.Errorf("%s/%s: the database %s has nothing of it", q.Owner, q.Name, database)
-	} else if err != nil {
-		return err
+	}
+	for q.Most = historyPage; ; {
+		found, err := r.History(ctx, q)
+		if errors.Is(err, store.ErrUnknown) {
+			return fmt.Errorf("%s/%s: the database %s has nothing of it", q.Owner, q.Name, database)
+		}
+		for _, a := range found {
+			err = cmp.Or(err, show(a))
+		}
+		if err != nil {
+			return err
+		}
+		if len(found) < historyPage {
+			break
+		}
+		q.After = found[len(found)-1].Place()
 	}
 	if call.json {
 		return printJSON(e.stdout, all)

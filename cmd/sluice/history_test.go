@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,5 +119,34 @@ func TestHistoryRefuses(t *testing.T) {
 	}
 	if _, err := os.Stat(none); err == nil {
 		t.Error("a database was made")
+	}
+}
+
+// TestHistoryIsWhole: of more acts than are read at once each is printed once, in the order of time.
+func TestHistoryIsWhole(t *testing.T) {
+	path := recorded(t)
+	t.Setenv("SLUICE_DATABASE", path)
+	s, err := store.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const many = 2*historyPage + 7
+	news := make([]store.News, many)
+	at := time.Date(2026, 11, 24, 0, 0, 0, 0, time.UTC)
+	for i := range news {
+		news[i] = store.News{Fact: plan.Fact{At: at.Add(time.Duration(i/3) * time.Second), Verb: plan.DidMerge, Reason: strings.Repeat("x", i%7)}}
+	}
+	if err := errors.Join(s.Tell(t.Context(), plan.Repo{Owner: "acme", Name: "many", ID: 3}, at, news), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	stdout, _, _ := sluice("history", "acme/many")
+	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
+	if len(lines) != many || !slices.IsSortedFunc(lines, func(a, b string) int { return strings.Compare(a[:20], b[:20]) }) {
+		t.Errorf("%d lines, want %d in order", len(lines), many)
+	}
+	stdout, _, _ = sluice("history", "acme/many", "--json")
+	var v report.History
+	if err := json.Unmarshal([]byte(stdout), &v); err != nil || len(v.Acts) != many {
+		t.Errorf("%d acts in JSON, %v", len(v.Acts), err)
 	}
 }

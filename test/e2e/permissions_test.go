@@ -23,7 +23,7 @@ func (w *world) withheld(method, path string) {
 // withoutWrites are the lines of the table of permissions in docs/install.md for which the App asks GitHub nothing that a test could refuse, each with the reason.
 var withoutWrites = map[string]string{
 	"Metadata":     "GitHub grants it to every App",
-	"Checks":       "they are read with pull requests: forge TestTransport has what is refused amid an answer",
+	"Checks":       "they are read with pull requests: forge TestGraphQLErrors has what is refused amid an answer",
 	"Merge queues": "it lets GitHub send the event merge_group, no more",
 }
 
