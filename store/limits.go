@@ -24,8 +24,8 @@ const (
 	// ActsKept is how many acts of one repository are kept, and StatusesKept how many of them may be statuses, as many as strangers like.
 	ActsKept     = 100000
 	StatusesKept = 10000
-	// ActsShown is how many of the latest actions a Page carries.
-	ActsShown = 20
+	// ActsShown is how many of the latest acts a Page carries.
+	ActsShown = 5
 	// TextBytes is the longest text by others that is kept whole: GitHub's refusals, names and reasons.
 	TextBytes = 1000
 	// WhySteps is how many steps of one verdict's explanation are kept with the last plan.

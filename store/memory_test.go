@@ -123,8 +123,10 @@ func TestPages(t *testing.T) {
 			Until: wake, Releases: nights, Why: make([]plan.Step, store.WhySteps+5)}}}
 	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Plan: p, Due: wake, Warnings: []string{"main: not enforced"}}))
 	for i := range store.ActsShown + 1 {
-		ok(t, s.Record(t.Context(), store.Act{Repo: acme, At: noon, Verb: "status", Pull: i, SHA: "h", Reason: "r", Outcome: store.Done}))
+		ok(t, s.Record(t.Context(), store.Act{Repo: acme, At: noon, Verb: "merge", Pull: i, SHA: "h", Reason: "r", Outcome: store.Done},
+			store.Act{Repo: acme, At: noon.Add(time.Second), Verb: "status", Pull: i, SHA: "h", Reason: "r", Outcome: store.Done}))
 	}
+	ok(t, s.Record(t.Context(), store.Act{Repo: acme, At: noon.Add(time.Minute), Verb: "status", SHA: "h", Reason: "no", Outcome: store.Refused}))
 	want := store.Page{Repo: acme, Looked: noon, Due: wake, Wake: wake, Warnings: []string{"main: not enforced"}, Verdicts: p.Verdicts}
 	want.Verdicts[0].Why = want.Verdicts[0].Why[:store.WhySteps]
 	got := pages(t, s)[0]
@@ -132,7 +134,8 @@ func TestPages(t *testing.T) {
 		t.Errorf("page (-want +got):\n%s", diff)
 	}
 	same(t, "actions shown", len(got.Acts), store.ActsShown)
-	same(t, "the latest first", got.Acts[0], store.Act{Repo: acme, At: noon, By: plan.BySluice, Verb: "status", Pull: store.ActsShown, SHA: "h", Reason: "r", Outcome: store.Done})
+	same(t, "a status that GitHub refused", got.Acts[0].Reason, "no")
+	same(t, "the latest first", got.Acts[1], store.Act{Repo: acme, At: noon, By: plan.BySluice, Verb: "merge", Pull: store.ActsShown, SHA: "h", Reason: "r", Outcome: store.Done})
 
 	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Plan: plan.Plan{Verdicts: make([]plan.Verdict, store.PageVerdicts+3)}}))
 	same(t, "verdicts kept", len(pages(t, s)[0].Verdicts), store.PageVerdicts)

@@ -26,7 +26,7 @@ type Page struct {
 	GreenUntil   time.Time            // when the first of them ends
 	Unpaid       []DebtRow            // successes that GitHub refuses to take back, those first that ended first
 	MoreUnpaid   int                  // of them that are left out
-	Acts         []Act                // the latest first, without what they imply
+	Acts         []Act                // the latest but statuses that were written, the latest first, without what they imply
 }
 
 // Pages calls show with every repository in sight, its last plan and its latest actions, by owner and name, as they are at one
@@ -109,5 +109,5 @@ func latest(ctx context.Context, q querier, id int64, repo plan.Repo) ([]Act, er
 	return all(ctx, q, func(a *Act) []any {
 		a.Repo = repo
 		return a.places()
-	}, `SELECT `+actColumns+` FROM acts a WHERE repo = ? ORDER BY at DESC, id DESC LIMIT ?`, id, ActsShown)
+	}, `SELECT `+actColumns+` FROM acts a WHERE repo = ? AND (verb <> 'status' OR outcome <> 'done') ORDER BY at DESC, id DESC LIMIT ?`, id, ActsShown)
 }

@@ -12,8 +12,6 @@ const (
 	quietBytes = PageBytes / 8
 	// sectionsBytes is what is left for the repositories that have something to say: all but the quiet ones, the troubles, and the rest.
 	sectionsBytes = PageBytes - quietBytes - 2*listBytes
-	// actsShown is how many of the latest actions of one repository stand open; the others unfold.
-	actsShown = 3
 	// freshFor is how long an action keeps a repository without anything open among those that have something to say.
 	freshFor = 24 * time.Hour
 	// drawnFor is how long a page is sent again before it is drawn anew. It also bounds how many pages slow readers keep in memory.

@@ -34,17 +34,17 @@ type count struct {
 }
 
 type repo struct {
-	Name, Link    string
-	Looked        *moment
-	Due           *moment
-	Wake          *moment
-	Warnings      *roll
-	Green         int
-	GreenUntil    *moment
-	Unpaid        *roll
-	Verdicts      *roll
-	Branches      *roll
-	Acts, Earlier *roll
+	Name, Link string
+	Looked     *moment
+	Due        *moment
+	Wake       *moment
+	Warnings   *roll
+	Green      int
+	GreenUntil *moment
+	Unpaid     *roll
+	Verdicts   *roll
+	Branches   *roll
+	Acts       *roll
 }
 
 type verdict struct {
@@ -105,8 +105,6 @@ func (s *site) repo(p store.Page, now time.Time) (r repo, err error) {
 	slices.SortStableFunc(p.Branches, func(a, b plan.BranchVerdict) int { // else in the file's order
 		return cmp.Or(cmp.Compare(urgency(a.Kind), urgency(b.Kind)), a.Until.Compare(b.Until))
 	})
-	acts := statusesLast(p.Acts)
-	open := min(len(acts), actsShown)
 	for _, l := range []struct {
 		to      **roll
 		name    string
@@ -117,27 +115,13 @@ func (s *site) repo(p store.Page, now time.Time) (r repo, err error) {
 		{&r.Unpaid, "unpaid", len(p.Unpaid), p.MoreUnpaid, func(i int) any { return s.unpaid(p.Repo, p.Unpaid[i], now) }},
 		{&r.Verdicts, "verdict", len(p.Verdicts), p.More, func(i int) any { return s.verdict(p.Repo, p.Verdicts[i], now) }},
 		{&r.Branches, "branch", len(p.Branches), p.MoreBranches, func(i int) any { return s.branch(p.Repo, p.Branches[i], now) }},
-		{&r.Acts, "act", open, 0, func(i int) any { return s.act(p.Repo, acts[i], now) }},
-		{&r.Earlier, "act", len(acts) - open, 0, func(i int) any { return s.act(p.Repo, acts[open+i], now) }},
+		{&r.Acts, "act", len(p.Acts), 0, func(i int) any { return s.act(p.Repo, p.Acts[i], now) }},
 	} {
 		if *l.to, err = s.list(l.name, l.n, l.more, l.row); err != nil {
 			return repo{}, err
 		}
 	}
 	return r, nil
-}
-
-// statusesLast puts what reached a branch before mere statuses, each with the newest first.
-func statusesLast(all []store.Act) []store.Act {
-	var first, last []store.Act
-	for _, a := range all {
-		if a.Verb == (plan.SetStatus{}).Verb() {
-			last = append(last, a)
-		} else {
-			first = append(first, a)
-		}
-	}
-	return append(first, last...)
 }
 
 func (s *site) unpaid(in plan.Repo, o store.DebtRow, now time.Time) unpaid {

@@ -175,9 +175,6 @@ func parseSettings(v *viper.Viper, from sources) (service.Settings, error) {
 	check("github.pace", err)
 	s.Resync, err = time.ParseDuration(v.GetString("resync"))
 	check("resync", durationError(err, s.Resync))
-	if s.History, err = time.ParseDuration(v.GetString("history")); err != nil || s.History < 24*time.Hour {
-		check("history", errors.New("want at least 24h, like 8760h for a year"))
-	}
 	workers, err := strconv.ParseInt(v.GetString("workers"), 10, 32)
 	s.Workers = int(workers)
 	check("workers", numberError(err, workers, "a positive number"))
@@ -197,7 +194,7 @@ func parseSettings(v *viper.Viper, from sources) (service.Settings, error) {
 	return s, errors.Join(errs...)
 }
 
-// parseKept reads how much is kept of repositories, where, and what reads their files.
+// parseKept reads how much is kept of repositories, for how long, where, and what reads their files.
 func parseKept(v *viper.Viper, s *service.Settings, check func(key string, err error)) {
 	var err error
 	s.Memory, err = memory(v.GetString("memory"))
@@ -210,6 +207,9 @@ func parseKept(v *viper.Viper, s *service.Settings, check func(key string, err e
 	check("trees.repository", err)
 	s.AllTreeBytes, err = memory(v.GetString("trees.all"))
 	check("trees.all", err)
+	if s.History, err = time.ParseDuration(v.GetString("history")); err != nil || s.History < 24*time.Hour {
+		check("history", errors.New("want at least 24h, like 8760h for a year"))
+	}
 }
 
 func checkListens(s service.Settings, check func(key string, err error)) {

@@ -67,6 +67,7 @@ func TestSettingsErrors(t *testing.T) {
 		{[]string{"--github.app_id", "1", "--github.private_key_file", unknown, "--public_url", "https://:8443/"}, "setting public_url: want"},
 		{[]string{"--github.app_id", "1", "--github.private_key_file", unknown, "--public_url", "sluice.example.com"}, "setting public_url: want"},
 		{[]string{"--github.app_id", "1", "--github.private_key_file", unknown, "--resync", "1ms"}, "setting resync: want a duration"},
+		{[]string{"--github.app_id", "1", "--github.private_key_file", unknown, "--history", "1h"}, "setting history: want at least 24h"},
 	}
 	for _, c := range cases {
 		_, err := readWith(t, c.args, "github.app_id", "github.private_key_file|github.private_key")

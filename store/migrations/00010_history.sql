@@ -10,8 +10,10 @@ CREATE INDEX acts_about ON acts (repo, about, id) WHERE about <> '';
 DROP INDEX acts_latest;
 CREATE INDEX acts_time ON acts (repo, at, id);
 CREATE INDEX acts_status ON acts (repo, at, id) WHERE verb = 'status';
+CREATE INDEX acts_shown ON acts (repo, at, id) WHERE verb <> 'status' OR outcome <> 'done';
 
 -- +goose Down
+DROP INDEX acts_shown;
 DROP INDEX acts_status;
 DROP INDEX acts_time;
 DROP INDEX acts_about;
