@@ -166,7 +166,7 @@ func TestADatabaseOfBeforeDebts(t *testing.T) {
 		t.Errorf("recalled %+v", m)
 	}
 	pages, err := pagesOf(t, s)
-	if err != nil || len(pages) != 1 || len(pages[0].Acts) != 6 || len(pages[0].Verdicts) != 2 {
+	if err != nil || len(pages) != 1 || len(pages[0].Acts) != ActsShown || len(pages[0].Verdicts) != 2 {
 		t.Errorf("pages %+v, %v", pages, err)
 	}
 	debts, err := s.Owe(t.Context(), fleet, at, plan.Debt{SHA: "a", Context: "sluice/main", Ends: at})
