@@ -69,7 +69,9 @@ func record(ctx context.Context, tx *session, a Act) error {
 	if err != nil {
 		return err
 	}
-	a.By = plan.BySluice
+	if a.By = plan.BySluice; a.Repair != nil {
+		a.Reason = cutTo(a.Reason, TextBytes/2) + "; in place of a status that " + string(plan.ByLogin(a.Repair.By)) + " had set"
+	}
 	if err := keepAct(ctx, tx, row.id, a, "", ""); err != nil {
 		return err
 	}

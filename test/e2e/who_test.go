@@ -469,6 +469,10 @@ func TestForeignStatus(t *testing.T) {
 		w.eventually("it is logged", func() bool {
 			return strings.Contains(p.text(), "restoring a sluice status") && strings.Contains(p.text(), "other-sluice")
 		})
+		w.eventually("the history has who did it", func() bool {
+			says, _, _ := w.run("history", "acme/fleet")
+			return strings.Contains(says, "; in place of a status that @other-sluice had set\n")
+		})
 		w.stays(n)
 		if times := strings.Count(p.text(), "restoring a sluice status"); times != 1 {
 			w.t.Errorf("put right %d times", times)
