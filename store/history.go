@@ -70,10 +70,14 @@ type Asked struct {
 	Pull        int    // 0: whatever they are about
 	Branch      plan.Branch
 	Since       time.Time
+	Statuses    bool  // also statuses that were written
 	Newest      bool  // the latest first; else in the order of time
 	After       Place // those that come after it in that order; zero: all
 	Most        int   // so many at most
 }
+
+// told is what people are told of without asking for more.
+const told = `(a.verb <> 'status' OR a.outcome <> 'done')`
 
 const actColumns = `a.at, a.actor, a.verb, a.pull, a.branch, a.sha, a.reason, a.outcome`
 
@@ -110,6 +114,7 @@ func (r *Reader) History(ctx context.Context, q Asked) (found []Act, err error) 
 	if q.Newest {
 		order, after = "a.at DESC, a.id DESC", "<"
 	}
+	add(!q.Statuses, told)
 	add(q.Pull != 0, "a.pull = ?", q.Pull)
 	add(q.Branch != "", "a.branch = ?", string(q.Branch))
 	add(!q.Since.IsZero(), "a.at >= ?", micros(q.Since))

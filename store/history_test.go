@@ -72,7 +72,11 @@ func TestWhatOthersDid(t *testing.T) {
 	})
 	fleetOnly.Pull = 7
 	same(t, "of a pull request", history(t, s.Reader, fleetOnly), []string{"merged"})
-	fleetOnly.Pull, fleetOnly.Since = 0, noon
+	ok(t, s.Record(t.Context(), store.Act{Repo: acme, At: noon, Verb: "status", Pull: 7, Reason: "pending", Outcome: store.Done}))
+	same(t, "without statuses", history(t, s.Reader, fleetOnly), []string{"merged"})
+	fleetOnly.Statuses = true
+	same(t, "with statuses", history(t, s.Reader, fleetOnly), []string{"merged", "pending"})
+	fleetOnly.Pull, fleetOnly.Since, fleetOnly.Statuses = 0, noon, false
 	same(t, "since", history(t, s.Reader, fleetOnly), all[2:])
 	fleetOnly.Since = time.Time{}
 
@@ -96,7 +100,7 @@ func TestWhatOthersDid(t *testing.T) {
 	same(t, "of one that is gone", len(history(t, s.Reader, store.Asked{Owner: "acme", Name: "fleet"})), 5)
 	sent, err := s.SentSince(t.Context(), noon.Add(-2*time.Hour), noon.Add(-2*time.Hour))
 	ok(t, err)
-	same(t, "what others did was not sent by sluice", len(sent), 1)
+	same(t, "what others did was not sent by sluice", len(sent), 2)
 }
 
 // How long acts are kept is a setting, and what others did is kept as long.

@@ -109,5 +109,5 @@ func latest(ctx context.Context, q querier, id int64, repo plan.Repo) ([]Act, er
 	return all(ctx, q, func(a *Act) []any {
 		a.Repo = repo
 		return a.places()
-	}, `SELECT `+actColumns+` FROM acts a WHERE repo = ? AND (verb <> 'status' OR outcome <> 'done') ORDER BY at DESC, id DESC LIMIT ?`, id, ActsShown)
+	}, `SELECT `+actColumns+` FROM acts a WHERE repo = ? AND `+told+` ORDER BY at DESC, id DESC LIMIT ?`, id, ActsShown)
 }

@@ -24,6 +24,7 @@ const historyRows = 100
 type history struct {
 	Now                       moment
 	Repo, Pull, Branch, Since string // as they were asked for
+	Statuses                  bool   // likewise
 	Wrong                     string // what of that cannot be read, or could not be
 	Rows                      []row
 	Older                     string // the next page; "": this is the last one
@@ -37,7 +38,7 @@ type row struct {
 
 // past answers with what a request asks for of the history.
 func (s *site) past(c *gin.Context) {
-	h := history{Now: momentOf(s.Now(), s.Now()), Repo: c.Query("repo"), Pull: c.Query("pull"), Branch: c.Query("branch"), Since: c.Query("since")}
+	h := history{Now: momentOf(s.Now(), s.Now()), Repo: c.Query("repo"), Pull: c.Query("pull"), Branch: c.Query("branch"), Since: c.Query("since"), Statuses: c.Query("statuses") != ""}
 	asked, err := h.asked(c.Query("after"))
 	code := http.StatusOK
 	if err != nil {
@@ -58,7 +59,7 @@ func (s *site) past(c *gin.Context) {
 
 // asked is what the fields ask for, on the page that begins after a place.
 func (h *history) asked(after string) (q store.Asked, err error) {
-	q = store.Asked{Branch: plan.Branch(h.Branch), Newest: true, Most: historyRows + 1}
+	q = store.Asked{Branch: plan.Branch(h.Branch), Statuses: h.Statuses, Newest: true, Most: historyRows + 1}
 	if h.Repo != "" {
 		var ok bool
 		if q.Owner, q.Name, ok = strings.Cut(h.Repo, "/"); !ok || q.Owner == "" || q.Name == "" {
@@ -94,8 +95,11 @@ func (s *site) read(ctx context.Context, h *history, q store.Asked) error {
 	if len(found) > historyRows {
 		found = found[:historyRows]
 		last := found[historyRows-1].Place()
-		h.Older = "?" + url.Values{"repo": {h.Repo}, "pull": {h.Pull}, "branch": {h.Branch}, "since": {h.Since},
-			"after": {fmt.Sprintf("%d-%d", last.At.UnixMicro(), last.ID)}}.Encode()
+		asked := url.Values{"repo": {h.Repo}, "pull": {h.Pull}, "branch": {h.Branch}, "since": {h.Since}, "after": {fmt.Sprintf("%d-%d", last.At.UnixMicro(), last.ID)}}
+		if h.Statuses {
+			asked.Set("statuses", "on")
+		}
+		h.Older = "?" + asked.Encode()
 	}
 	for _, a := range found {
 		h.Rows = append(h.Rows, row{act: s.act(a.Repo, a, s.Now()), Repo: plain(a.Repo.String()), In: s.link(a.Repo)})

@@ -72,12 +72,12 @@ func TestHistoryPages(t *testing.T) {
 	defer s.Close() //nolint:errcheck // the test is over
 	repo := plan.Repo{Owner: "acme", Name: "fleet", ID: 1}
 	for i := range 250 {
-		if err := s.Record(t.Context(), store.Act{Repo: repo, At: now, Verb: "merge", Pull: 1 + i%2, Reason: fmt.Sprintf("act %03d.", i), Outcome: store.Done}); err != nil {
+		if err := s.Record(t.Context(), store.Act{Repo: repo, At: now, Verb: "status", Pull: 1 + i%2, Reason: fmt.Sprintf("act %03d.", i), Outcome: store.Done}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var seen []string
-	path := "/history?repo=acme%2Ffleet&pull=2"
+	path := "/history?repo=acme%2Ffleet&pull=2&statuses=on"
 	for n := 1; path != ""; n++ {
 		body := get(t, web.Options{Source: s}, path).Body.String()
 		seen = append(seen, regexp.MustCompile(`act \d+\.`).FindAllString(body, -1)...)
@@ -91,6 +91,9 @@ func TestHistoryPages(t *testing.T) {
 	}
 	if len(seen) != 125 || seen[0] != "act 249." || seen[124] != "act 001." {
 		t.Errorf("%d acts: %v", len(seen), seen)
+	}
+	if body := get(t, web.Options{Source: s}, "/history").Body.String(); strings.Contains(body, "act 249") {
+		t.Error("statuses that nobody asked for")
 	}
 	if rec := get(t, web.Options{Source: s}, "/history?repo=acme/never"); rec.Code != http.StatusOK || !strings.Contains(rec.Body.String(), "Nothing was done") {
 		t.Errorf("of a repository that was never seen: %d", rec.Code)

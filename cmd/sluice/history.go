@@ -21,6 +21,7 @@ type historyCall struct {
 	pull         int
 	branch       string
 	since        string
+	statuses     bool
 	json, export bool
 }
 
@@ -61,6 +62,7 @@ func newHistoryCommand(e *env) *cobra.Command {
 	flags.IntVar(&call.pull, "pull", 0, "only what is about this pull request")
 	flags.StringVar(&call.branch, "branch", "", "only what is about this branch, the base of what was merged or a windowed one")
 	flags.StringVar(&call.since, "since", "", "only what was done since: 24h, or an instant such as 2026-11-23T08:00 or 2026-11-23 in UTC, or with an offset")
+	flags.BoolVar(&call.statuses, "statuses", false, "also each status that was written; --export has them")
 	flags.BoolVar(&call.json, "json", false, "print JSON")
 	flags.BoolVar(&call.export, "export", false, "print each act as one line of JSON")
 	cmd.MarkFlagsMutuallyExclusive("json", "export")
@@ -70,7 +72,7 @@ func newHistoryCommand(e *env) *cobra.Command {
 
 // asked is what a call asks for.
 func (e *env) asked(call historyCall, args []string) (store.Asked, error) {
-	q := store.Asked{Pull: call.pull, Branch: plan.Branch(call.branch)}
+	q := store.Asked{Pull: call.pull, Branch: plan.Branch(call.branch), Statuses: call.statuses || call.export}
 	if call.pull < 0 {
 		return q, fmt.Errorf("--pull %d: want the number of a pull request", call.pull)
 	}

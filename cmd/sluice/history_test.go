@@ -37,6 +37,7 @@ func recorded(t *testing.T) string {
 		}
 	}
 	if err := s.Record(t.Context(), store.Act{Repo: fleet, At: noon.Add(2 * time.Second), Verb: "merge", Pull: 7, Branch: "main", SHA: plan.SHA(strings.Repeat("3f2a9c1e", 5)), Reason: "released by alice", Outcome: store.Done},
+		store.Act{Repo: web, At: noon.Add(-time.Second), Verb: "status", Pull: 3, SHA: "e", Reason: "pending: held", Outcome: store.Done},
 		store.Act{Repo: web, At: noon, Verb: "move", Branch: "rw/a", SHA: "d", Reason: "protected", Outcome: store.Refused}); err != nil {
 		t.Fatal(err)
 	}
@@ -62,6 +63,7 @@ func TestHistory(t *testing.T) {
 		"acme/fleet --pull 7 --branch main":               lineMerge,
 		"acme/fleet --pull 8":                             "",
 		"acme/web":                                        "2026-11-23 10:00:00Z sluice move refused rw/a d: protected\n",
+		"acme/web --statuses":                             "2026-11-23 09:59:59Z sluice status #3 e: pending: held\n2026-11-23 10:00:00Z sluice move refused rw/a d: protected\n",
 		"acme/web --database " + database + " --since 1s": "",
 	} {
 		stdout, stderr, code := sluice(append([]string{"history"}, strings.Fields(call)...)...)
@@ -93,7 +95,7 @@ func TestHistory(t *testing.T) {
 		t.Errorf("JSON (-want +got):\n%s", diff)
 	}
 	stdout, _, code := sluice("history", "--export")
-	if lines := strings.Split(stdout, "\n"); code != 0 || len(lines) != 5 || !strings.Contains(stdout, `"by":null`) || !strings.HasPrefix(lines[0], `{"at":"2026-11-21T10:00:00Z","repository":"acme/fleet"`) {
+	if lines := strings.Split(stdout, "\n"); code != 0 || len(lines) != 6 || !strings.Contains(stdout, `"by":null`) || !strings.HasPrefix(lines[0], `{"at":"2026-11-21T10:00:00Z","repository":"acme/fleet"`) {
 		t.Errorf("exported with code %d:\n%s", code, stdout)
 	}
 }

@@ -470,7 +470,7 @@ func TestForeignStatus(t *testing.T) {
 			return strings.Contains(p.text(), "restoring a sluice status") && strings.Contains(p.text(), "other-sluice")
 		})
 		w.eventually("the history has who did it", func() bool {
-			says, _, _ := w.run("history", "acme/fleet")
+			says, _, _ := w.run("history", "acme/fleet", "--statuses")
 			return strings.Contains(says, "; in place of a status that @other-sluice had set\n")
 		})
 		w.stays(n)
