@@ -26,6 +26,9 @@ func TestBounds(t *testing.T) {
 	draft, shut, bare, described := state, state, state, state
 	described.Labels = plan.LabelSetOf([]string{"b", "hold"}, "2026-12-01")
 	draft.Draft, shut.Open, bare.Labels = true, false, plan.LabelSetOf(nil, "")
+	if described.Labels == state.Labels || described.Labels == plan.LabelSetOf([]string{"b", "hold"}, "2026-12-02") {
+		t.Error("what the description says makes no difference")
+	}
 	const when = `,"updated_at":"2026-11-23T12:00:07Z"`
 	const labels = `,"labels":[{"name":"b"},{"name":"hold"}]`
 	reported := func(s plan.CheckState) plan.Bound {
