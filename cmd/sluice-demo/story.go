@@ -54,8 +54,9 @@ const demoIntro = `sluice-demo: the real service and a stand-in GitHub over real
   rules        .github/sluice.yaml: the window "demo" opens at %s and every three minutes, for one minute; nothing is released
                in its last ten seconds
 
-What sluice would do now, asked from another terminal:
+What sluice would do now, asked from another terminal, and afterwards who did what:
 
+  %s
   %s
 
 `
@@ -66,7 +67,7 @@ func (d *demo) introduce(opening time.Time) {
 		opening.Format("15:04 MST"), strings.Join([]string{
 			"SLUICE_GITHUB_URL=" + shellWord(d.settings.GitHubURL), fmt.Sprintf("SLUICE_GITHUB_APP_ID=%d", d.settings.AppID),
 			"SLUICE_GITHUB_PRIVATE_KEY_FILE=" + shellWord(d.key), sluice(os.Args[0]), "plan", d.repo.String(),
-		}, " "))
+		}, " "), strings.Join([]string{sluice(os.Args[0]), "history", d.repo.String(), "--database", shellWord(d.settings.Database)}, " "))
 }
 
 // sluice is how a shell calls sluice: the program that lies beside this one, or that of the clone.

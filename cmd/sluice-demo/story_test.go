@@ -121,6 +121,9 @@ func TestDemoSaysHowToAsk(t *testing.T) {
 	if line == nil || line[1] != d.settings.GitHubURL || line[2] != d.key {
 		t.Fatalf("no line asks it:\n%s", out)
 	}
+	if asks := "\n  go run ./cmd/sluice history acme/fleet --database " + shellWord(d.settings.Database) + "\n"; !strings.Contains(out.String(), asks) {
+		t.Errorf("no line asks who did what:\n%s", out)
+	}
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "sluice"), nil, 0o600); err != nil {
 		t.Fatal(err)
