@@ -51,7 +51,9 @@ func TestPermissionsThatAreNotGranted(t *testing.T) {
 			w.withheld(http.MethodPut, "/repos/{owner}/{repo}/pulls/{pull_number}/merge")
 			w.serve()
 			n, held := w.open("live", "apps/a-rt/x"), w.open("held", "apps/a-rw/x")
-			w.eventually("its status names it", func() bool { return strings.Contains(w.status(n), "pending: ") && strings.Contains(w.status(n), notGranted) })
+			w.eventually("its status names it", func() bool {
+				return strings.Contains(w.status(n), "pending: ") && strings.Contains(w.status(n), notGranted)
+			})
 			w.hasStatus(held, "pending: held by w")
 		},
 		"Commit statuses": func(w *world) {
