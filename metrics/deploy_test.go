@@ -14,7 +14,7 @@ import (
 func TestWhatReadsThem(t *testing.T) {
 	s := metrics.New("v1", func() metrics.State {
 		return metrics.State{Budgets: []metrics.Budget{{Resource: "core", Renewed: time.Unix(1, 0)}}, Verdicts: map[metrics.Verdict]int{{Of: "branch", Kind: "held"}: 1},
-			Warnings: map[string]int{"not-enforced": 1}, Windows: []metrics.Window{{Repository: "acme/fleet", Name: "night"}}}
+			Warnings: map[string]int{"not-enforced": 1}, Windows: map[string]metrics.Window{"night": {}}}
 	})
 	s.Request("GET /app", 200)
 	s.Delivery("push", 202)

@@ -35,7 +35,7 @@ func TestScrape(t *testing.T) {
 		return metrics.State{
 			Budgets:  []metrics.Budget{{Installation: 7, Resource: "graphql", Limit: 5000, Left: 72, Renewed: time.Unix(1e9, 0)}},
 			Verdicts: map[metrics.Verdict]int{{Of: "branch", Kind: "held"}: 3}, Warnings: map[string]int{"outside-sluice": 1},
-			Windows: []metrics.Window{{Repository: "acme/fleet", Name: "night", Open: true, Held: 5, Waiting: 6}}, Debts: 2, Overdue: 1, OldestDue: time.Minute, Waiting: 4, Skew: -time.Second, Ready: true,
+			Windows: map[string]metrics.Window{"night": {Open: 2, Held: 5, Waiting: 6}}, Debts: 2, Overdue: 1, OldestDue: time.Minute, Waiting: 4, Skew: -time.Second, Ready: true,
 		}
 	})
 	s.Request("POST graphql", 200)
@@ -58,9 +58,9 @@ func TestScrape(t *testing.T) {
 		`sluice_github_budget_reset_timestamp_seconds{installation="7",resource="graphql"} 1e+09`,
 		`sluice_verdicts{kind="held",of="branch"} 3`,
 		`sluice_warnings{code="outside-sluice"} 1`,
-		`sluice_window_open{repository="acme/fleet",window="night"} 1`,
-		`sluice_window_held{repository="acme/fleet",window="night"} 5`,
-		`sluice_window_waiting{repository="acme/fleet",window="night"} 6`,
+		`sluice_window_open{window="night"} 2`,
+		`sluice_window_held{window="night"} 5`,
+		`sluice_window_waiting{window="night"} 6`,
 		`sluice_greens 2`,
 		`sluice_greens_overdue 1`,
 		`sluice_oldest_due_seconds 60`,

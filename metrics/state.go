@@ -11,15 +11,15 @@ import (
 type State struct {
 	Budgets   []Budget
 	Verdicts  map[Verdict]int
-	Warnings  map[string]int // by code
-	Windows   []Window
-	Debts     int           // successes of ours that have an end, or may get one
-	Overdue   int           // of them that should be gone
-	OldestDue time.Duration // since the oldest that is due, and not done, was due; 0: nothing is
-	Waiting   int           // repositories that wait for a look
-	Running   int           // looks under way
-	Known     int           // repositories
-	Skew      time.Duration // our clock minus GitHub's
+	Warnings  map[string]int    // by code
+	Windows   map[string]Window // by name, those of all repositories together
+	Debts     int               // successes of ours that have an end, or may get one
+	Overdue   int               // of them that should be gone
+	OldestDue time.Duration     // since the oldest that is due, and not done, was due; 0: nothing is
+	Waiting   int               // repositories that wait for a look
+	Running   int               // looks under way
+	Known     int               // repositories
+	Skew      time.Duration     // our clock minus GitHub's
 	Ready     bool
 	Lagging   int // repositories that are not up to date
 }
@@ -27,11 +27,10 @@ type State struct {
 // Verdict is a kind of verdict on one kind of thing.
 type Verdict struct{ Of, Kind string } // of pull requests or branches
 
-// Window is a window of a default branch's file.
+// Window is the windows of one name in the files of default branches.
 type Window struct {
-	Repository, Name string
-	Open             bool
-	Held, Waiting    int // pull requests and windowed branches that need it
+	Open          int // repositories in which it is open
+	Held, Waiting int // pull requests and windowed branches that need it
 }
 
 // Budget is what an installation may still send to GitHub.
@@ -55,9 +54,9 @@ var (
 	budgetEnds   = desc("sluice_github_budget_reset_timestamp_seconds", "When GitHub resets it.", "installation", "resource")
 	verdicts     = desc("sluice_verdicts", "Pull requests and windowed branches, by their verdict at the last reconciliation.", "kind", "of")
 	warnings     = desc("sluice_warnings", "What operators should know, by its code, at the last reconciliation.", "code")
-	windowOpen   = desc("sluice_window_open", "Whether a window is open, and not frozen.", "repository", "window")
-	windowHeld   = desc("sluice_window_held", "Pull requests and windowed branches that need a window and are held.", "repository", "window")
-	windowWaits  = desc("sluice_window_waiting", "Pull requests and windowed branches that need a window and wait for something else.", "repository", "window")
+	windowOpen   = desc("sluice_window_open", "Repositories in which a window is open, and not frozen.", "window")
+	windowHeld   = desc("sluice_window_held", "Pull requests and windowed branches that need a window and are held.", "window")
+	windowWaits  = desc("sluice_window_waiting", "Pull requests and windowed branches that need a window and wait for something else.", "window")
 	debts        = desc("sluice_greens", "Green statuses that sluice set and will withdraw when their reason ends.")
 	overdue      = desc("sluice_greens_overdue", "Green statuses that should have been withdrawn and are still there.")
 	oldest       = desc("sluice_oldest_due_seconds", "Time since the oldest release that is due, and not done, was due.")
@@ -96,10 +95,10 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	for code, n := range s.Warnings {
 		gauge(warnings, float64(n), code)
 	}
-	for _, w := range s.Windows {
-		gauge(windowOpen, truth(w.Open), w.Repository, w.Name)
-		gauge(windowHeld, float64(w.Held), w.Repository, w.Name)
-		gauge(windowWaits, float64(w.Waiting), w.Repository, w.Name)
+	for name, w := range s.Windows {
+		gauge(windowOpen, float64(w.Open), name)
+		gauge(windowHeld, float64(w.Held), name)
+		gauge(windowWaits, float64(w.Waiting), name)
 	}
 	for d, n := range map[*prometheus.Desc]int{
 		debts: s.Debts, overdue: s.Overdue, waiting: s.Waiting, running: s.Running, repositories: s.Known, lagging: s.Lagging,
@@ -108,12 +107,9 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	}
 	gauge(oldest, s.OldestDue.Seconds())
 	gauge(offset, s.Skew.Seconds())
-	gauge(ready, truth(s.Ready))
-}
-
-func truth(is bool) float64 {
-	if is {
-		return 1
+	healthy := 0.0
+	if s.Ready {
+		healthy = 1
 	}
-	return 0
+	gauge(ready, healthy)
 }

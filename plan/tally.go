@@ -51,7 +51,7 @@ func TallyOf(p Plan, policy *config.Policy) Tally {
 	return t
 }
 
-// Sum is what several plans came to, windows left out.
+// Sum is what several plans came to, but for when their windows are open.
 func Sum(tallies iter.Seq[Tally]) Tally {
 	sum := TallyOf(Plan{}, nil)
 	for t := range tallies {

@@ -276,8 +276,27 @@ func (v *Service) page() http.Handler {
 	})
 }
 
-// maxWindows is of how many windows a scrape tells.
-const maxWindows = 2000
+// maxWindows is of how many names of windows a scrape tells.
+const maxWindows = 1000
+
+// windows adds up the windows of all repositories by their names: the metrics name no repository.
+func windows(c reconcile.Census) map[string]metrics.Window {
+	all := map[string]metrics.Window{}
+	for _, repo := range slices.SortedFunc(maps.Keys(c.Tallies), plan.Repo.Compare) {
+		for _, w := range c.Tallies[repo].Windows(c.At) {
+			sum, known := all[string(w.Name)]
+			if !known && len(all) == maxWindows {
+				continue
+			}
+			if w.Open {
+				sum.Open++
+			}
+			sum.Held, sum.Waiting = sum.Held+w.Held, sum.Waiting+w.Waiting
+			all[string(w.Name)] = sum
+		}
+	}
+	return all
+}
 
 // state is what a scrape of the metrics reads.
 func (v *Service) state() metrics.State {
@@ -292,13 +311,7 @@ func (v *Service) state() metrics.State {
 			s.Verdicts[metrics.Verdict{Of: of, Kind: string(kind)}] = n
 		}
 	}
-	for _, repo := range slices.SortedFunc(maps.Keys(c.Tallies), plan.Repo.Compare) {
-		for _, w := range c.Tallies[repo].Windows(c.At) {
-			if len(s.Windows) < maxWindows {
-				s.Windows = append(s.Windows, metrics.Window{Repository: repo.String(), Name: string(w.Name), Open: w.Open, Held: w.Held, Waiting: w.Waiting})
-			}
-		}
-	}
+	s.Windows = windows(c)
 	for _, id := range c.Installations {
 		b := v.forge.Budgets(id)
 		for resource, of := range map[string]budget.Quota{"core": b.REST, "graphql": b.GraphQL, "merges": b.Content} {

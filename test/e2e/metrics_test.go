@@ -66,7 +66,7 @@ func TestMetrics(t *testing.T) {
 		body, err := io.ReadAll(resp.Body)
 		text = string(body)
 		for _, line := range []string{
-			`sluice_verdicts{kind="held"} 1`, "sluice_due_to_done_seconds_count 1", "sluice_ready 1", "sluice_oldest_due_seconds 0",
+			`sluice_verdicts{kind="held",of="pull request"} 1`, `sluice_window_held{window="w"} 1`, `sluice_window_open{window="w"} 0`, "sluice_due_to_done_seconds_count 1", "sluice_ready 1", "sluice_oldest_due_seconds 0",
 			`sluice_github_requests_total{code="200",route="PUT /repos/*/*/pulls/*/merge"} 1`,
 			`sluice_webhook_requests_total{code="202",event="pull_request"}`, `resource="core"} 5000`, `resource="graphql"} 5000`, "sluice_event_to_status_seconds_count",
 		} {
