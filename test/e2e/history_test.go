@@ -87,10 +87,11 @@ func TestNotBefore(t *testing.T) {
 		w.must(err)
 		return n
 	}
-	at := time.Now().UTC().Add(8 * time.Second).Truncate(time.Second)
-	soon, unreadable := later("soon", "Not-before: "+at.Format(time.RFC3339)), later("never", "Not-before: some day")
-	w.hasStatus(soon, "pending: held by Not-before in its description until ")
+	soon, unreadable := later("soon", "Not-before: 2030-01-01"), later("never", "Not-before: some day")
+	w.hasStatus(soon, "pending: held by Not-before in its description until Tue 1 Jan 2030 00:00 UTC")
 	w.hasStatus(unreadable, `pending: held: cannot read "Not-before: some day"`)
+	at := time.Now().UTC().Add(5 * time.Second).Truncate(time.Second)
+	w.must(w.repo.Describe(soon, "alice", "Not-before: "+at.Format(time.RFC3339)))
 	w.merged(soon)
 	if merged := w.pull(soon).ClosedAt; merged.Before(at) {
 		t.Errorf("merged at %s, before %s", merged, at)
