@@ -195,7 +195,7 @@ func (d dice) pull(s plan.Snapshot, number int) plan.Pull {
 		p.Moved = []string{p.Files[0].Path}
 	}
 	if d.Rare(8) {
-		p.NotBefore = scenario.OneOf[plan.NotBefore](d, "2026-11-01", "2026-12-01T08:00+01:00", "2030-01-01", "later")
+		p.NotBefore = scenario.OneOf[plan.NotBefore](d, "2026-11-01", "2026-12-01T08:00+01:00", "2027-01-01", "later")
 	}
 	if d.Calm {
 		p.Mergeable, p.Decision, p.Checks, p.Reviews, p.Labels = plan.MergeableYes, plan.NoReviewDemanded, scenario.Checks(nil), nil, []string{"go"}

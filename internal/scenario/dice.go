@@ -117,7 +117,7 @@ func (h Decider) Wake(f *testing.F, look func(*testing.T, plan.Plan)) {
 		if !end.After(s.At) {
 			t.Fatalf("wake %s is not after %s", end, s.At)
 		}
-		for _, later := range []time.Duration{end.Sub(s.At) - 1, time.Duration(1+d.Roll(99)) * end.Sub(s.At) / 100} {
+		for _, later := range []time.Duration{end.Sub(s.At) - 1, time.Duration(1+d.Roll(99)) * (end.Sub(s.At) / 100)} {
 			next := s
 			next.At = s.At.Add(later)
 			if !next.At.Before(end) {
