@@ -3,6 +3,7 @@ package forge
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/forge/branches"
@@ -10,6 +11,9 @@ import (
 	"github.com/sluicegate/sluice/forge/look"
 	"github.com/sluicegate/sluice/plan"
 )
+
+// originMost is how long an answer is waited for: what the look that asks wants to write waits with it.
+const originMost = 3 * time.Second
 
 // rawOrigin is the newest commit that changed the rules file, and its pull request.
 type rawOrigin struct {
@@ -27,6 +31,8 @@ type rawOrigin struct {
 
 // RulesOrigin asks how the rules file at a commit came about, and what it was as an earlier blob; "" is none.
 func (f *Forge) RulesOrigin(ctx context.Context, repo plan.Repo, at, was plan.SHA) (o plan.RulesOrigin, err error) {
+	ctx, cancel := context.WithTimeout(ctx, originMost)
+	defer cancel()
 	l := &look.Look{Client: f.Installation(repo.Installation)}
 	var answer struct {
 		Object *rawOrigin

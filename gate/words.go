@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -557,8 +558,8 @@ func sayBypassUnseen(set plan.Ruleset) string {
 // sayOutside is about a commit that reached a branch outside sluice.
 func sayOutside(name plan.Branch, c plan.Landing, closed []string, paths []string, zone *time.Location) string {
 	by, what := "", "not all its files are known"
-	if c.By != "" {
-		by = " by " + plan.Middle(plan.Clean(string(c.By)), 40)
+	if who := cmp.Or(string(c.By), c.Name); who != "" {
+		by = " by " + plan.Middle(plan.Clean(who), 40)
 	}
 	if c.Complete {
 		what = some(paths)

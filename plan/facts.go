@@ -120,7 +120,7 @@ func until(t time.Time, zone *time.Location) string {
 	return " until " + Clock(t, zone)
 }
 
-// The verbs of what others do, beside those of comments.
+// The verbs of what others do, beside those of comments and the verdicts of what Flux said.
 const (
 	DidChangeRules  = "rules"  // the file that counts for a branch is another one
 	DidFreeze       = "freeze" // by [FreezeBranch]
@@ -129,8 +129,6 @@ const (
 	DidNotEnforce   = NoteNotEnforced
 	DidMerge        = "landed"    // a commit came to a base otherwise than by sluice, and nothing of it was closed
 	DidMergeOutside = NoteOutside // likewise while a window of it was closed
-	DidApply        = "applied"
-	DidFail         = "failed"
 )
 
 // Facts is what others have done by the instant of a snapshot, by what it is about. What could not be read is not among it.

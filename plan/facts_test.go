@@ -33,7 +33,7 @@ func TestFacts(t *testing.T) {
 		},
 		Bases: map[Branch]Base{
 			"main": {Tip: "t", File: "b1", Policy: policy, Rules: true, Required: ours, Landings: []Landing{
-				{SHA: "c1", By: "eve\u202e", At: at.Add(-time.Hour)}, {SHA: "c2", At: at.Add(-2 * time.Hour)}}},
+				{SHA: "c1", By: "eve\u202e", At: at.Add(-time.Hour)}, {SHA: "c2", Name: "alice", At: at.Add(-2 * time.Hour)}}},
 			"stacked": {Tip: "s", File: "b2", Policy: policy, Rules: true},
 			"unread":  {Unread: Unread{Reason: "x"}, File: "b3"},
 			"unruled": {Tip: "u", File: "b1", Policy: policy},
@@ -58,8 +58,8 @@ func TestFacts(t *testing.T) {
 		"enforced stacked":  {State: "not enforced", Verb: DidNotEnforce, Branch: "stacked"},
 		"commit c1 on main": {State: DidMergeOutside, Verb: DidMergeOutside, By: ByLogin("eve\u202e"), At: at.Add(-time.Hour), Branch: "main", SHA: "c1"},
 		"commit c2 on main": {State: DidMerge, Verb: DidMerge, At: at.Add(-2 * time.Hour), Branch: "main", SHA: "c2"},
-		"flux rw/a":         {State: "failed o1", Verb: DidFail, By: ByFlux, Branch: "rw/a", SHA: "o1"},
-		"flux rw/b":         {State: "applied o1", Verb: DidApply, By: ByFlux, Branch: "rw/b", SHA: "o1"},
+		"flux rw/a":         {State: "failed o1", Verb: "failed", By: ByFlux, Branch: "rw/a", SHA: "o1"},
+		"flux rw/b":         {State: "applied o1", Verb: "applied", By: ByFlux, Branch: "rw/b", SHA: "o1"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)

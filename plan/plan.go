@@ -175,7 +175,8 @@ const (
 // Landing is a commit that reached a base otherwise than by our merge.
 type Landing struct {
 	SHA      SHA
-	By       Login     // hostile text; "" if it is not known
+	By       Login     // the account that GitHub takes its author for; "": none
+	Name     string    // of its author, where that is no account: hostile text
 	At       time.Time // when it arrived, as near as is known
 	Files    []File
 	Complete bool // Files is the whole list

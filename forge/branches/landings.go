@@ -134,7 +134,7 @@ func firstParents(c *look.Comparison, from, tip plan.SHA) (line []*look.RestComm
 func (l *Reader) landingOf(c *look.RestCommit, after time.Time, diff *look.Comparison) plan.Landing {
 	landing := plan.Landing{SHA: plan.SHA(c.SHA), By: plan.Login(c.Author.Login), At: c.Commit.Committer.Date.UTC()}
 	if landing.By == "" {
-		landing.By = plan.Login(client.OneLine(c.Commit.Author.Name))
+		landing.Name = client.OneLine(c.Commit.Author.Name)
 	}
 	if landing.At.Before(after) {
 		landing.At = after

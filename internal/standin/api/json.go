@@ -158,10 +158,10 @@ func signatureJSON(s gitobject.Signature) object {
 	return object{"name": s.Name, "email": s.Email, "date": timeOrNil(s.When)}
 }
 
-func commitJSON(c *standin.Commit) object {
+func (s *Server) commitJSON(c *standin.Commit) object {
 	parents := objects(c.Parents, func(sha string) object { return object{"sha": sha} })
 	return object{
-		"sha": c.SHA, "node_id": nodeID("Commit", c.SHA), "author": nil, "committer": nil, "parents": parents,
+		"sha": c.SHA, "node_id": nodeID("Commit", c.SHA), "author": s.userJSON(standin.Account(c.Author)), "committer": s.userJSON(standin.Account(c.Committer)), "parents": parents,
 		"commit": object{
 			"author": signatureJSON(c.Author), "committer": signatureJSON(c.Committer), "message": strings.TrimSpace(c.Message),
 			"tree": object{"sha": c.Tree}, "comment_count": 0,

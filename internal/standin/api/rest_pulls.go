@@ -93,7 +93,7 @@ func listPullCommits(c *call, r *standin.Repo) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return listed(c, list[:min(len(list), maxPullCommits)], commitJSON)
+	return listed(c, list[:min(len(list), maxPullCommits)], c.s.commitJSON)
 }
 
 func putMerge(c *call, r *standin.Repo) (answer, error) {

@@ -119,7 +119,7 @@ func getBranch(c *call, r *standin.Repo) (answer, error) {
 	}
 	protection, protected := protectionJSON(r, branch)
 	return ok(object{
-		"name": branch, "commit": commitJSON(head), "protected": protected, "protection": protection,
+		"name": branch, "commit": c.s.commitJSON(head), "protected": protected, "protection": protection,
 	})
 }
 
