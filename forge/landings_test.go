@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	gitobject "github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/sluicegate/sluice/config"
+
 	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/internal/standin/api"
 	"github.com/sluicegate/sluice/plan"
@@ -137,5 +139,21 @@ func TestOurOwnMergesAreNotCompared(t *testing.T) {
 		if s, _ := merge(pulls[2:]...); len(s.Bases["main"].Landings) != 1 || s.Bases["main"].Landings[0].SHA != plan.SHA(sha) {
 			t.Errorf("%s: beside our merges came %+v", method, s.Bases["main"].Landings)
 		}
+	}
+}
+
+// A name that a commit gives is no account, as whoever made it may have given any.
+func TestCameByAName(t *testing.T) {
+	w := newWorld(t, nil)
+	w.look(Ask{At: time.Now()})
+	tip, err := w.r.Git().Commit(w.r.Tip("main"))
+	w.must(err)
+	who := gitobject.Signature{Name: "alice", Email: "alice@example.com", When: time.Now()}
+	sha, err := w.r.Git().Write(standin.Commit{Tree: tip.Tree, Parents: []string{tip.SHA}, Message: "x", Author: who, Committer: who})
+	w.must(err)
+	w.must(w.r.Push("mallory", "main", sha))
+	s, _ := w.look(Ask{At: time.Now()})
+	if got := s.Bases["main"].Landings; len(got) != 1 || got[0].By != "" || got[0].Name != "alice" {
+		t.Errorf("%+v", got)
 	}
 }

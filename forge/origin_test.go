@@ -2,7 +2,9 @@ package forge
 
 import (
 	"context"
+	"net/http"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -53,5 +55,30 @@ func TestRulesOrigin(t *testing.T) {
 
 	if _, err := w.forge.RulesOrigin(context.Background(), w.repo, first.File, ""); client.KindOf(err) != client.Transient {
 		t.Errorf("at what is no commit: %v", err)
+	}
+}
+
+// roundTrip is a transport.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// What a look wants to write waits with the question who changed the rules: it has an end of its own.
+func TestRulesOriginIsNotWaitedForLong(t *testing.T) {
+	w := newWorld(t, nil)
+	s, _ := w.look(Ask{})
+	waits, inner := time.Duration(0), w.options.Transport
+	w.options.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+		if end, is := r.Context().Deadline(); is && !isToken(r) {
+			waits = time.Until(end)
+		}
+		return inner.RoundTrip(r)
+	})
+	w.unlimited()
+	_, err := w.forge.RulesOrigin(context.Background(), w.repo, s.Bases["main"].Tip, "")
+	w.must(err)
+	if waits <= 0 || waits > originMost {
+		t.Errorf("an answer is waited for %s", waits)
 	}
 }
