@@ -148,8 +148,9 @@ func TestCameByAName(t *testing.T) {
 	w.look(Ask{At: time.Now()})
 	tip, err := w.r.Git().Commit(w.r.Tip("main"))
 	w.must(err)
-	who := gitobject.Signature{Name: "alice", Email: "alice@example.com", When: time.Now()}
-	sha, err := w.r.Git().Write(standin.Commit{Tree: tip.Tree, Parents: []string{tip.SHA}, Message: "x", Author: who, Committer: who})
+	next := *tip
+	next.Parents, next.Author.Name, next.Author.Email = []string{tip.SHA}, "alice", "alice@example.com"
+	sha, err := w.r.Git().Write(next)
 	w.must(err)
 	w.must(w.r.Push("mallory", "main", sha))
 	s, _ := w.look(Ask{At: time.Now()})
