@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	gitobject "github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/sluicegate/sluice/config"
 
 	"github.com/sluicegate/sluice/internal/standin"
