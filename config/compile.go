@@ -14,9 +14,9 @@ import (
 	"github.com/sluicegate/sluice/window"
 )
 
-// Verify gives the findings that Parse gives, and instead of the policy what a proposed file is asked for. It compiles no layout, so that
-// what it needs goes by the length of the file, whatever stands in it.
-func Verify(data []byte) (*Outline, []Finding) {
+// Verify gives the findings that Parse gives, and instead of the policy what a file is asked for that is to take the place of another one, if
+// that is valid. It compiles no layout, so that what it needs goes by the length of the file, whatever stands in it.
+func Verify(data []byte, base *Policy, during window.Interval) (*Outline, []Finding) {
 	r := newReport()
 	c := read(data, r)
 	if c != nil {
@@ -26,7 +26,8 @@ func Verify(data []byte) (*Outline, []Finding) {
 	if r.errors > 0 {
 		return nil, r.sorted()
 	}
-	return &Outline{Mode: c.doc.mode, Windows: c.doc.digests()}, r.sorted()
+	p := &Policy{Mode: c.doc.mode, Calendar: c.calendar, Windows: c.doc.digests()}
+	return p.Proposed(base, during), r.sorted()
 }
 
 // Parse compiles a file. The policy is nil when any finding is an error. Findings come sorted by position, at most a few

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/sluicegate/sluice/window"
 )
 
 // hostile are inputs that somebody would write to do harm, or that a broken tool writes, with the code that each must give.
@@ -224,13 +225,18 @@ func FuzzParse(f *testing.F) {
 		if (again == nil) != (policy == nil) || !cmp.Equal(findings, same) {
 			t.Fatalf("a second look differs: %s", cmp.Diff(findings, same))
 		}
-		outline, verified := Verify(data)
+		base, _ := Parse(exampleFile(t))
+		during := window.Interval{From: time.Unix(1_800_000_000, 0), Until: time.Unix(1_808_000_000, 0)}
+		outline, verified := Verify(data, base, during)
 		if (outline == nil) != (policy == nil) || !cmp.Equal(findings, verified) {
 			t.Fatalf("a proposed file is judged differently: %s", cmp.Diff(findings, verified))
 		}
 		if policy != nil {
-			if !cmp.Equal(outline, policy.Outline()) {
-				t.Fatalf("its outline differs: %s", cmp.Diff(policy.Outline(), outline))
+			if is := policy.Proposed(base, during); !cmp.Equal(outline, is) {
+				t.Fatalf("its outline differs: %s", cmp.Diff(is, outline))
+			}
+			if same := policy.Proposed(policy, during); len(same.Changed) > 0 || same.Openings.Any() {
+				t.Fatalf("it differs from itself: %+v", same)
 			}
 			found := Check(policy, data, CheckInput{Paths: []string{"a/b-rw/c", ""}, DefaultBranch: "main", At: time.Unix(1800000000, 0)})
 			if slices.ContainsFunc(found, func(f Finding) bool { return f.Line < 1 }) {

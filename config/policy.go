@@ -38,22 +38,33 @@ type Policy struct {
 
 // Outline is what is asked of a file that is proposed: it is validated, never obeyed.
 type Outline struct {
-	Mode    Mode
-	Windows map[window.Name]Digest
+	Mode     Mode
+	Changed  []window.Name     // the windows that are others than before, or stand in one of the two files alone, sorted; Live, if a freeze of it is another
+	Openings window.Difference // of those windows
 }
 
-// Outline is that of a policy.
-func (p *Policy) Outline() *Outline { return &Outline{Mode: p.Mode, Windows: p.Windows} }
+// MostChanges is how many changes of openings an Outline keeps: beside them the store has room for two more steps of an explanation.
+const MostChanges = 18
 
-// Changed names the windows that are others in another outline, or stand in one of the two alone, sorted.
-func (o *Outline) Changed(is *Outline) (names []window.Name) {
-	for name, digest := range o.Windows {
+// Proposed is the outline of a policy that is to take the place of another one. Without one, nothing is compared.
+func (p *Policy) Proposed(base *Policy, during window.Interval) *Outline {
+	o := &Outline{Mode: p.Mode}
+	if base != nil {
+		o.Changed = base.Changed(p)
+		o.Openings = window.Compare(base.Calendar, p.Calendar, o.Changed, during, MostChanges)
+	}
+	return o
+}
+
+// Changed names the windows that are others in another policy, or stand in one of the two alone, sorted.
+func (p *Policy) Changed(is *Policy) (names []window.Name) {
+	for name, digest := range p.Windows {
 		if is.Windows[name] != digest {
 			names = append(names, name)
 		}
 	}
 	for name := range is.Windows {
-		if _, was := o.Windows[name]; !was {
+		if _, was := p.Windows[name]; !was {
 			names = append(names, name)
 		}
 	}

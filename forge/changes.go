@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/forge/branches"
@@ -15,31 +16,44 @@ import (
 // A pull request's version of the file is anybody's text. It is checked as soon as it was read, one text at a time in the process, and
 // dropped: what is kept is the outcome, bounded. So strangers cost one text's check, however many pull requests they open.
 
-// proposed is what a head makes of the rules file. A head's text never changes.
+// proposed is what a head makes of the rules file. A head's text never changes; what it changes does, with the base's file and with time.
 type proposed struct {
 	blob   plan.SHA
 	change *plan.RulesChange
+	base   plan.SHA // the file of the base that it was compared with
+	week   int64    // that it was compared in
+}
+
+// changeKey is a head and what it is to be merged into.
+type changeKey struct {
+	head plan.SHA
+	base plan.Branch
 }
 
 // addChanges reads what pull requests make of the repository's file: those that are seen to touch it, and those of whose
 // files not all are known but whose head has another text than the base.
 func (l *observation) addChanges(ctx context.Context, s *plan.Snapshot) error {
-	var read []int
+	var read, stale []int
 	for i := range s.Pulls {
 		p := &s.Pulls[i]
 		if p.Unread.Is() {
 			continue
 		}
 		touches, deletes := touchesRules(p.Files)
-		switch seen, known := keptChanges.Get(l.Memory, p.Head); {
+		switch seen, known := keptChanges.Get(l.Memory, changeKey{p.Head, p.Base}); {
 		case deletes:
 			p.Rules = &plan.RulesChange{Deleted: true}
 		case (touches || !p.Complete) && known:
+			if !seen.fresh(s, p.Base) {
+				seen.change = seen.change.Uncompared()
+				stale = append(stale, i)
+			}
 			seen.addTo(p, s.Bases[p.Base].File)
 		case touches || !p.Complete:
 			read = append(read, i)
 		}
 	}
+	read = append(read, stale[:min(len(stale), maxTexts)]...) // the others with the next looks, so that a change of the base's file costs a point for each
 	return look.InHalves(read, maxTexts, func(some []int) error { return l.readChanges(ctx, s, some) })
 }
 
@@ -81,7 +95,10 @@ func (l *observation) readChanges(ctx context.Context, s *plan.Snapshot, some []
 			bad = look.Shown(named, fmt.Sprintf("o%d", len(some)+n))
 		}
 		if bad == nil {
-			l.addChange(p, s.Bases[p.Base].File, o)
+			l.addChange(s, p, o)
+			continue
+		}
+		if p.Rules != nil { // known from an earlier look
 			continue
 		}
 		var ends error
@@ -93,18 +110,28 @@ func (l *observation) readChanges(ctx context.Context, s *plan.Snapshot, some []
 }
 
 // addChange notes what one head makes of the file. That a head has none is asked again.
-func (l *observation) addChange(p *plan.Pull, atTip plan.SHA, o *look.RawObject) {
+func (l *observation) addChange(s *plan.Snapshot, p *plan.Pull, o *look.RawObject) {
 	touches, _ := touchesRules(p.Files)
+	base := s.Bases[p.Base]
 	switch {
 	case o != nil:
-		seen := proposed{plan.SHA(o.Oid), l.f.verify(o)}
-		keptChanges.Put(l.Memory, p.Head, seen)
-		seen.addTo(p, atTip)
+		seen := proposed{plan.SHA(o.Oid), l.f.verify(o, base.Policy, s.At), base.File, weekOf(s, p.Base)}
+		keptChanges.Put(l.Memory, changeKey{p.Head, p.Base}, seen)
+		seen.addTo(p, base.File)
 	case touches:
-		p.Rules = l.f.verify(nil)
+		p.Rules = l.f.verify(nil, nil, s.At)
 	default:
-		proposed{change: &plan.RulesChange{Deleted: true}}.addTo(p, atTip)
+		proposed{change: &plan.RulesChange{Deleted: true}}.addTo(p, base.File)
 	}
+}
+
+// fresh reports whether what was compared is what would be compared now. What is invalid is compared with nothing.
+func (c proposed) fresh(s *plan.Snapshot, base plan.Branch) bool {
+	return c.change.Outline == nil || c.base == s.Bases[base].File && c.week == weekOf(s, base)
+}
+
+func weekOf(s *plan.Snapshot, base plan.Branch) int64 {
+	return plan.Foreseen(s.At, s.Bases[base].Policy).From.Unix()
 }
 
 // addTo notes what a pull request makes of the file, unless its list is not whole and the file is the base's.
@@ -115,13 +142,13 @@ func (c proposed) addTo(p *plan.Pull, atTip plan.SHA) {
 }
 
 // verify checks a proposed text. Of what is wrong the first error is kept: nobody is shown more.
-func (f *Forge) verify(o *look.RawObject) *plan.RulesChange {
+func (f *Forge) verify(o *look.RawObject, base *config.Policy, at time.Time) *plan.RulesChange {
 	if refusal, bad := branches.Unparsable(o); bad {
 		return &plan.RulesChange{Findings: refusal.Findings}
 	}
 	f.verifying.Lock()
 	defer f.verifying.Unlock()
-	outline, findings := config.Verify([]byte(*o.Text))
+	outline, findings := config.Verify([]byte(*o.Text), base, plan.Foreseen(at, base))
 	o.Text = nil
 	if outline != nil {
 		return &plan.RulesChange{Outline: outline}

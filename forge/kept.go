@@ -7,7 +7,7 @@ import (
 
 // What GitHub said, under the name of what it said it of.
 var (
-	keptChanges   = look.Kind[plan.SHA, proposed]{Name: "changes"} // by head
+	keptChanges   = look.Kind[changeKey, proposed]{Name: "changes"}
 	keptDetails   = look.Kind[int, *rawPull]{Name: "details"}
 	keptLists     = look.Kind[listKey, fileList]{Name: "lists"} // of files, with the old names of renames
 	keptPaths     = look.Kind[plan.Branch, pathSet]{Name: "paths"}

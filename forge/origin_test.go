@@ -46,7 +46,7 @@ func TestRulesOrigin(t *testing.T) {
 	if o.By != "bob" || o.Pull != n || o.SHA == "" || o.SHA == s.Bases["main"].Tip || o.Was == nil {
 		t.Errorf("by a pull request, merged as %s: %+v", merged, o)
 	}
-	if diff := cmp.Diff([]window.Name{"day"}, o.Was.Outline().Changed(s.Bases["main"].Policy.Outline())); diff != "" {
+	if diff := cmp.Diff([]window.Name{"day"}, o.Was.Changed(s.Bases["main"].Policy)); diff != "" {
 		t.Errorf("windows changed (-want +got):\n%s", diff)
 	}
 	if o = origin(s.Bases["main"].Tip, plan.SHA("0000000000000000000000000000000000000001")); o.Was != nil || o.Pull != n {

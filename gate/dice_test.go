@@ -205,7 +205,7 @@ func (d dice) pull(s plan.Snapshot, number int) plan.Pull {
 	}
 	for _, f := range p.Files {
 		if f.Path == config.File || f.Old == config.File {
-			p.Rules = scenario.OneOf(d, nil, &plan.RulesChange{Outline: fuzzPolicies()[0].Outline()}, &plan.RulesChange{Deleted: true})
+			p.Rules = scenario.OneOf(d, nil, &plan.RulesChange{Outline: fuzzPolicies()[0].Proposed(scenario.OneOf(d, append(fuzzPolicies(), nil)...), plan.Foreseen(s.At, nil))}, &plan.RulesChange{Deleted: true})
 		}
 	}
 	return p

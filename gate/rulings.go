@@ -148,9 +148,21 @@ func (d *pullCase) verdict() plan.Verdict {
 		Whole:    plan.Rest(d.ruling.reason),
 		Until:    d.ruling.until,
 		Releases: d.need.releases,
+		Closed:   d.closed(),
 		Why:      d.steps(),
 		Origin:   d.origin(),
 	}
+}
+
+// closed is the windows that hold it, if those are all of its base's file.
+func (d *pullCase) closed() (names []window.Name) {
+	for _, w := range d.ruling.closed {
+		if w.cal != d.policy.Calendar {
+			return nil
+		}
+		names = append(names, w.name)
+	}
+	return names
 }
 
 // origin is the line of the file that the answer rests on: what is wrong with it, else the window that holds it, else the first that it needs.
@@ -211,7 +223,7 @@ func Paths(c Change, at time.Time) plan.Verdict {
 	j := newJudge(plan.Snapshot{At: at, Default: c.Base, Bases: map[plan.Branch]plan.Base{c.Base: base}})
 	d := j.caseOf(&base, &plan.Pull{Base: c.Base, Files: c.Files, Complete: true}, plan.Asked{})
 	if c.Rules != nil {
-		d.pull.Rules = &plan.RulesChange{Outline: c.Rules.Outline()}
+		d.pull.Rules = &plan.RulesChange{Outline: c.Rules.Proposed(c.Policy, plan.Foreseen(at, c.Policy))}
 	}
 	j.weigh(d)
 	d.ruling = d.decide(onPaths())
@@ -266,14 +278,6 @@ func (d *pullCase) whole() bool {
 func (d *pullCase) stopsHolding() bool {
 	r := d.pull.Rules
 	return r != nil && r.Outline != nil && r.Outline.Mode == config.Observe && (d.policy == nil || d.policy.Mode != config.Observe)
-}
-
-// windowsChanged names the windows that differ between the base's file and the pull request's, sorted.
-func (d *pullCase) windowsChanged() []string {
-	if d.policy == nil || d.pull.Rules == nil || d.pull.Rules.Outline == nil {
-		return nil
-	}
-	return config.Strings(d.policy.Outline().Changed(d.pull.Rules.Outline))
 }
 
 // --- blocked

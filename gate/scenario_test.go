@@ -333,7 +333,7 @@ func (sc scene) pull(p pull) plan.Pull {
 		out.Reviews = append(out.Reviews, review(text, out.Head, false))
 	}
 	out.Checks = scenario.Checks(p.Checks)
-	out.Rules = rules(p)
+	out.Rules = sc.rules(base, p)
 	if p.References != nil {
 		b := sc.base(string(base))
 		out.References = &plan.References{Asked: out.Asked(&b), Answers: layout.Answers{}, Broken: p.Broken}
@@ -350,14 +350,15 @@ func (sc scene) pull(p pull) plan.Pull {
 	return out
 }
 
-func rules(p pull) *plan.RulesChange {
+func (sc scene) rules(base plan.Branch, p pull) *plan.RulesChange {
 	switch p.Rules {
 	case "":
 		return nil
 	case "deleted":
 		return &plan.RulesChange{Deleted: true}
 	}
-	outline, findings := config.Verify([]byte(p.Rules))
+	policy := sc.base(string(base)).Policy
+	outline, findings := config.Verify([]byte(p.Rules), policy, plan.Foreseen(sc.now, policy))
 	return &plan.RulesChange{Outline: outline, Findings: findings}
 }
 

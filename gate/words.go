@@ -117,7 +117,15 @@ func (d *pullCase) sayChangesRules() string {
 	if d.stopsHolding() {
 		return "sets mode: observe, which turns every status green and holds nothing; people merge it"
 	}
-	return plan.Text("changes the rules" + parens(d.windowsChanged()) + "; people merge it")
+	var o config.Outline
+	if r := d.pull.Rules; r != nil && r.Outline != nil && d.policy != nil {
+		o = *r.Outline
+	}
+	says := "changes the rules" + parens(config.Strings(o.Changed))
+	if len(o.Changed) > 0 && !o.Openings.During.Until.IsZero() {
+		says += ": " + plan.Shift(o.Openings, d.policy.Zone)
+	}
+	return plan.Text(says + "; people merge it")
 }
 
 // sayWindowedBranch names the branch to use instead.

@@ -91,7 +91,7 @@ func rulesChanged(was, is *config.Policy, at time.Time) string {
 	if was.Mode != is.Mode {
 		says = append(says, "mode "+string(is.Mode))
 	}
-	for _, name := range was.Outline().Changed(is.Outline()) {
+	for _, name := range was.Changed(is) {
 		before, now := was.Calendar.At(name, at), is.Calendar.At(name, at)
 		switch {
 		case !is.Calendar.Has(name):

@@ -354,6 +354,14 @@ type RulesChange struct {
 	Findings []config.Finding // of one that is invalid the first error
 }
 
+// Uncompared is a change of which nothing is known that depends on the base's file or on time.
+func (c *RulesChange) Uncompared() *RulesChange {
+	if c.Outline == nil {
+		return c
+	}
+	return &RulesChange{Outline: &config.Outline{Mode: c.Outline.Mode}}
+}
+
 // Review is a reviewer's latest opinion.
 type Review struct {
 	By       Login

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/window"
 )
 
 // Kind is a verdict in one word.
@@ -31,8 +32,9 @@ type Verdict struct {
 	Whole    string // the reason, where that shows a part of it; else ""
 	Until    time.Time
 	Releases []layout.Release
-	Why      []Step // how it came about, for the log and the page
-	Origin   Origin `json:"-"` // that it rests on; it moves with the base, which is no reason to keep a plan anew
+	Closed   []window.Name `json:"-"` // of the base's file, that alone hold it; none: something else does
+	Why      []Step        // how it came about, for the log and the page
+	Origin   Origin        `json:"-"` // that it rests on; it moves with the base, which is no reason to keep a plan anew
 }
 
 // Text is the whole reason, for where there is room.

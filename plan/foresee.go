@@ -1,0 +1,188 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/window"
+)
+
+// foreseenWeeks is for how long a change of the rules is looked at: about 90 days.
+const foreseenWeeks = 13
+
+// Foreseen is the time for which a change of a policy's rules is looked at. It begins with the week, on Monday in the file's zone (nil: no policy, UTC), so
+// that what a status says of it stands for a week.
+func Foreseen(at time.Time, base *config.Policy) window.Interval {
+	zone := time.UTC
+	if base != nil && base.Zone != nil {
+		zone = base.Zone
+	}
+	y, m, d := at.In(zone).Date()
+	monday := d - (int(at.In(zone).Weekday())+6)%7
+	return window.Interval{From: time.Date(y, m, monday, 0, 0, 0, 0, zone), Until: time.Date(y, m, monday+7*foreseenWeeks, 0, 0, 0, 0, zone)}
+}
+
+// Shift says how many openings are others: "3 openings come, 1 goes until Mon 1 Feb 2027".
+func Shift(d window.Difference, zone *time.Location) string {
+	var says []string
+	for _, c := range []struct {
+		n         int
+		one, many string
+	}{{d.Comes, "comes", "come"}, {d.Goes, "goes", "go"}, {d.Moves, "moves", "move"}} {
+		noun := ""
+		if len(says) == 0 {
+			noun = " opening"
+			if c.n > 1 {
+				noun = " openings"
+			}
+		}
+		switch {
+		case c.n == 1:
+			says = append(says, "1"+noun+" "+c.one)
+		case c.n > 1:
+			says = append(says, fmt.Sprintf("%d%s %s", c.n, noun, c.many))
+		}
+	}
+	if len(says) == 0 {
+		says = append(says, "no opening is another")
+	}
+	return strings.Join(says, ", ") + " until " + day(d.During.Until, zone)
+}
+
+// day is the date of an instant; with the time of day, where that is not its beginning.
+func day(t time.Time, zone *time.Location) string {
+	if zone == nil {
+		zone = time.UTC
+	}
+	if t = t.In(zone); t.Hour() != 0 || t.Minute() != 0 {
+		return Clock(t, zone)
+	}
+	return t.Format("Mon 2 Jan 2006")
+}
+
+// Steps is each change of an opening that has not ended, for people.
+func Steps(d window.Difference, zone func(window.Name) *time.Location, at time.Time) (steps []Step) {
+	for _, c := range d.Changes {
+		if !c.Ended(at) {
+			steps = append(steps, Step{About: string(c.Window), Says: changed(c, zone(c.Window))})
+		}
+	}
+	if more := d.Comes + d.Goes + d.Moves - len(d.Changes); more > 0 {
+		steps = append(steps, Step{About: "…", Says: fmt.Sprintf("%d more openings are others until %s", more, day(d.During.Until, zone(window.Live)))})
+	}
+	return steps
+}
+
+func changed(c window.Change, zone *time.Location) string {
+	switch {
+	case c.Was == nil:
+		return "comes: " + opening(c.Is, zone)
+	case c.Is == nil:
+		return "goes: " + opening(c.Was, zone)
+	}
+	return "moves: " + opening(c.Was, zone) + " becomes " + opening(c.Is, zone)
+}
+
+// opening is an opening as people read it, with until when it releases.
+func opening(o *window.Opening, zone *time.Location) string {
+	from, until, releases := "always", "without an end in sight", ""
+	if !o.From.IsZero() {
+		from = Clock(o.From, zone)
+	}
+	if !o.Until.IsZero() {
+		until, releases = "until "+Clock(o.Until, zone), ", releases until "+Clock(o.Releases, zone)
+		if !o.Releases.After(o.From) {
+			releases = ", releases nothing"
+		}
+	}
+	return from + " " + until + releases
+}
+
+// mostNamed is how many things a step names.
+const mostNamed = 10
+
+// Foresee adds to the verdicts on pull requests that change the rules which openings are others then, and what of all that is held would be released now.
+func Foresee(s Snapshot, p Plan) Plan {
+	given := p.Verdicts
+	for i, v := range given {
+		base, change := s.Bases[v.Subject.Base], s.rulesOf(v.Subject.Pull)
+		if base.Policy == nil || change == nil || change.Outline == nil || !change.Outline.Openings.Any() {
+			continue
+		}
+		zone := base.Policy.Zone
+		zoneOf := func(n window.Name) *time.Location {
+			if zone == nil {
+				return base.Policy.Calendar.Zone(n)
+			}
+			return zone
+		}
+		v.Why = slices.Clip(v.Why)
+		if opens := opensNow(base.Policy, change.Outline, s.At); len(opens) > 0 && !s.Frozen.Stands(s.At) {
+			v.Why = append(v.Why, Step{About: "once it is merged", Says: "releases at once: " + listed(releasedBy(s, p, v.Subject, opens))})
+		}
+		v.Why = append(v.Why, Steps(change.Outline.Openings, zoneOf, s.At)...)
+		if &p.Verdicts[0] == &given[0] {
+			p.Verdicts = slices.Clone(given)
+		}
+		p.Verdicts[i] = v
+	}
+	return p
+}
+
+// rulesOf is what a pull request makes of the rules file; nil: nothing that is known.
+func (s Snapshot) rulesOf(number int) *RulesChange {
+	if i, ok := slices.BinarySearchFunc(s.Pulls, number, func(p Pull, n int) int { return p.Number - n }); ok {
+		return s.Pulls[i].Rules
+	}
+	return nil
+}
+
+// opensNow is the windows that release nothing at an instant, and would by a change.
+func opensNow(base *config.Policy, o *config.Outline, at time.Time) (names []window.Name) {
+	for _, c := range o.Openings.Changes {
+		if c.Is.Releasable(at) && !base.Calendar.At(c.Window, at).Releasable {
+			names = append(names, c.Window)
+		}
+	}
+	return names
+}
+
+// releasedBy is what some windows alone hold, without the pull request that is asked about.
+func releasedBy(s Snapshot, p Plan, asks Subject, opens []window.Name) (names []string) {
+	for _, v := range p.Verdicts {
+		closed := func(n window.Name) bool { return !slices.Contains(opens, n) }
+		if v.Subject.Base == asks.Base && v.Subject.Pull != asks.Pull && v.Subject.Pull > 0 && len(v.Closed) > 0 && !slices.ContainsFunc(v.Closed, closed) {
+			names = append(names, fmt.Sprintf("#%d", v.Subject.Pull))
+		}
+	}
+	if asks.Base != s.Default {
+		return names
+	}
+	for _, e := range s.Bases[s.Default].Policy.Branches {
+		i := slices.IndexFunc(p.Branches, func(v BranchVerdict) bool { return v.Name == Branch(e.Name) })
+		if i < 0 || p.Branches[i].Kind != Held || p.Branches[i].Waiting == 0 || !slices.Contains(opens, e.Window) {
+			continue
+		}
+		commits := "1 commit"
+		if n := p.Branches[i].Waiting; n > 1 {
+			commits = fmt.Sprintf("%d commits", n)
+		}
+		names = append(names, fmt.Sprintf("%s (%s)", Clean(e.Name), commits))
+	}
+	return names
+}
+
+// listed names the first of some things.
+func listed(names []string) string {
+	if len(names) == 0 {
+		return "nothing that waits now"
+	}
+	text := strings.Join(names[:min(len(names), mostNamed)], ", ")
+	if more := len(names) - mostNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return Text(text)
+}
