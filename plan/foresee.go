@@ -86,19 +86,41 @@ func changed(c window.Change, zone *time.Location) string {
 	return "moves: " + opening(c.Was, zone) + " becomes " + opening(c.Is, zone)
 }
 
-// opening is an opening as people read it, with until when it releases.
+// opening is an opening as people read it, with until when it releases: "Mon 23 Nov 2026 08:00 until Thu 26 Nov 2026 17:00 CET (releases until 16:50)".
 func opening(o *window.Opening, zone *time.Location) string {
-	from, until, releases := "always", "without an end in sight", ""
-	if !o.From.IsZero() {
-		from = Clock(o.From, zone)
+	switch {
+	case o.From.IsZero() && o.Until.IsZero():
+		return "always"
+	case o.Until.IsZero():
+		return Clock(o.From, zone) + " without an end in sight"
+	case o.From.IsZero():
+		return "until " + Clock(o.Until, zone)
 	}
-	if !o.Until.IsZero() {
-		until, releases = "until "+Clock(o.Until, zone), ", releases until "+Clock(o.Releases, zone)
-		if !o.Releases.After(o.From) {
-			releases = ", releases nothing"
-		}
+	from, releases := Clock(o.From, zone), "releases until "+o.Releases.In(zone).Format("15:04:05")
+	until := strings.TrimPrefix(Clock(o.Until, zone), o.From.In(zone).Format("Mon 2 Jan 2006 "))
+	if name, _ := o.From.In(zone).Zone(); strings.HasSuffix(until, " "+name) {
+		from = strings.TrimSuffix(from, " "+name)
 	}
-	return from + " " + until + releases
+	switch {
+	case !o.Releases.After(o.From):
+		releases = "releases nothing"
+	case o.Releases.In(zone).Format(time.DateOnly) != o.Until.In(zone).Format(time.DateOnly):
+		releases = "releases until " + Clock(o.Releases, zone)
+	}
+	return from + " until " + until + " (" + strings.TrimSuffix(releases, ":00") + ")"
+}
+
+// ZoneOf is the zone of a window as the first of two files has it, else the second; of one that neither has the first file's.
+func ZoneOf(n window.Name, is, was *config.Policy) *time.Location {
+	switch {
+	case n != window.Live && is.Calendar.Has(n):
+		return is.Calendar.Zone(n)
+	case n != window.Live && was.Calendar.Has(n):
+		return was.Calendar.Zone(n)
+	case is.Zone != nil:
+		return is.Zone
+	}
+	return time.UTC
 }
 
 // mostNamed is how many things a step names.
@@ -112,18 +134,12 @@ func Foresee(s Snapshot, p Plan) Plan {
 		if base.Policy == nil || change == nil || change.Outline == nil || !change.Outline.Openings.Any() {
 			continue
 		}
-		zone := base.Policy.Zone
-		zoneOf := func(n window.Name) *time.Location {
-			if zone == nil {
-				return base.Policy.Calendar.Zone(n)
-			}
-			return zone
-		}
+		zone := func(n window.Name) *time.Location { return ZoneOf(n, base.Policy, base.Policy) }
 		v.Why = slices.Clip(v.Why)
 		if opens := opensNow(base.Policy, change.Outline, s.At); len(opens) > 0 && !s.Frozen.Stands(s.At) {
 			v.Why = append(v.Why, Step{About: "once it is merged", Says: "releases at once: " + listed(releasedBy(s, p, v.Subject, opens))})
 		}
-		v.Why = append(v.Why, Steps(change.Outline.Openings, zoneOf, s.At)...)
+		v.Why = append(v.Why, Steps(change.Outline.Openings, zone, s.At)...)
 		if &p.Verdicts[0] == &given[0] {
 			p.Verdicts = slices.Clone(given)
 		}

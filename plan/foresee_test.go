@@ -104,18 +104,18 @@ func TestForesee(t *testing.T) {
 	got := Foresee(s, p)
 	want := []string{
 		"once it is merged: releases at once: #1, rw/a (3 commits)",
-		"nights: comes: Thu 26 Nov 2026 10:00 CET until Thu 26 Nov 2026 14:00 CET, releases until Thu 26 Nov 2026 13:50 CET",
+		"nights: comes: Thu 26 Nov 2026 10:00 until 14:00 CET (releases until 13:50)",
 	}
 	if d := cmp.Diff(want, steps(got, 5)); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 	moved := steps(got, 6)
-	if len(moved) != config.MostChanges-2 || moved[0] != "nights: moves: Thu 26 Nov 2026 22:00 CET until Fri 27 Nov 2026 02:00 CET, releases until Fri 27 Nov 2026 01:50 CET "+
-		"becomes Thu 26 Nov 2026 22:00 CET until Fri 27 Nov 2026 02:00 CET, releases until Fri 27 Nov 2026 01:40 CET" ||
+	if len(moved) != config.MostChanges-2 || moved[0] != "nights: moves: Thu 26 Nov 2026 22:00 until Fri 27 Nov 2026 02:00 CET (releases until 01:50) "+
+		"becomes Thu 26 Nov 2026 22:00 until Fri 27 Nov 2026 02:00 CET (releases until 01:40)" ||
 		moved[len(moved)-1] != "…: 34 more openings are others until Mon 22 Feb 2027" {
 		t.Errorf("%d steps: %s", len(moved), strings.Join(moved, "\n"))
 	}
-	if says := steps(got, 7); len(says) != 1 || !strings.HasPrefix(says[0], "patch: moves: Sat 5 Dec 2026 22:00 CET until") {
+	if says := steps(got, 7); len(says) != 1 || !strings.HasPrefix(says[0], "patch: moves: Sat 5 Dec 2026 22:00 until") {
 		t.Error(says)
 	}
 	for _, i := range []int{0, 8, 9} {

@@ -15,6 +15,7 @@ func commands(e *env) []*cobra.Command {
 		newPromoteCommand(e),
 		newOverrideCommand(e),
 		newFreezeCommand(e),
+		newWindowCommand(e),
 		newSuspendCommand(e),
 		newRenderCommand(e),
 		newServeCommand(e),

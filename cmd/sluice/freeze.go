@@ -60,6 +60,7 @@ func newFreezeCommand(e *env) *cobra.Command {
 	cmd.MarkFlagsOneRequired("now", "end")
 	cmd.MarkFlagsMutuallyExclusive("now", "end")
 	cmd.MarkFlagsMutuallyExclusive("until", "end")
+	cmd.AddCommand(freezeEdits(e)...)
 	return cmd
 }
 

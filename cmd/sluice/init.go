@@ -88,7 +88,7 @@ func (e *env) init(ctx context.Context, call initCall) error {
 		return e.refuse(view, call)
 	}
 	if call.file != standardInput {
-		if err := writeFirst(call, target, []byte(view.Text)); err != nil {
+		if err := writePolicy(call.dir, call.file, call.force, []byte(view.Text)); err != nil {
 			return err
 		}
 	}
@@ -141,35 +141,28 @@ func (e *env) refuse(v report.Draft, call initCall) error {
 	return errNo
 }
 
-// writeFirst writes the file, whole or not at all. Within the repository no symbolic link is followed: a tree must not choose which of a
-// person's files is written.
-func writeFirst(call initCall, target string, data []byte) error {
-	if call.file != "" {
-		return writeNew(target, call.force, data)
+// writePolicy writes the file of a repository, or one that a person named, whole or not at all. Within the repository no symbolic link is followed: a tree must
+// not choose which of a person's files is written.
+func writePolicy(dir, file string, force bool, data []byte) error {
+	if file != "" {
+		dir = filepath.Dir(file)
 	}
-	root, err := os.OpenRoot(call.dir)
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close() //nolint:errcheck // nothing is lost
-	dir := path.Dir(config.File)
-	if err := root.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+	if file != "" {
+		return replace(root, filepath.Base(file), force, data)
+	}
+	github := path.Dir(config.File)
+	if err := root.Mkdir(github, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if info, err := root.Lstat(dir); err != nil || !info.IsDir() {
-		return fmt.Errorf("%s is not a directory", shown(filepath.Join(call.dir, dir)))
+	if info, err := root.Lstat(github); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s is not a directory", shown(filepath.Join(dir, github)))
 	}
-	return replace(root, config.File, call.force, data)
-}
-
-// writeNew writes a file that a person named.
-func writeNew(target string, force bool, data []byte) error {
-	root, err := os.OpenRoot(filepath.Dir(target))
-	if err != nil {
-		return err
-	}
-	defer root.Close() //nolint:errcheck // nothing is lost
-	return replace(root, filepath.Base(target), force, data)
+	return replace(root, config.File, force, data)
 }
 
 // drawnName is what [rand.Text] draws.
@@ -197,8 +190,14 @@ func replace(root *os.Root, name string, force bool, data []byte) error {
 	if !force {
 		return root.Link(beside, name)
 	}
-	if info, err := root.Lstat(name); err == nil && !info.Mode().IsRegular() {
+	info, err := root.Lstat(name)
+	if err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a regular file", shown(name))
+	}
+	if err == nil {
+		if err := root.Chmod(beside, info.Mode().Perm()); err != nil {
+			return err
+		}
 	}
 	return root.Rename(beside, name)
 }

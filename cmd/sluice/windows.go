@@ -141,7 +141,10 @@ func unknownWindow(name window.Name, file string, names []window.Name) error {
 }
 
 // invalid is the error of a broken file: each error of it on a line, with its place.
-func invalid(file string, findings []config.Finding) error {
+func invalid(file string, findings []config.Finding) error { return unfit(file, "is", findings) }
+
+// unfit is the error of a file that is, or would be, invalid.
+func unfit(file, is string, findings []config.Finding) error {
 	var lines strings.Builder
 	wrong := 0
 	for _, f := range findings {
@@ -150,5 +153,5 @@ func invalid(file string, findings []config.Finding) error {
 			lines.WriteString("\n" + findingLine(file, f))
 		}
 	}
-	return fmt.Errorf("%s is invalid: %s%s", shown(file), counted(wrong, "1 error", "%d errors"), lines.String())
+	return fmt.Errorf("%s %s invalid: %s%s", shown(file), is, counted(wrong, "1 error", "%d errors"), lines.String())
 }
