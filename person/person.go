@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -199,6 +200,53 @@ func (s *Site) Managed(ctx context.Context, owner string) (names []string, err e
 		}
 		variables["after"] = page.EndCursor
 	}
+}
+
+// Standing is what a person may do in a repository.
+type Standing struct {
+	ID            int64 // of the repository, by which it is known whatever it is called
+	Reads, Writes bool
+}
+
+// ErrToken is the error of a token that GitHub does not know, or knows no more.
+var ErrToken = errors.New("GitHub does not know this token")
+
+const standing = `query standing($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { databaseId viewerPermission } }`
+
+// May asks what the person may do in a repository; the zero value where GitHub shows them none.
+func (s *Site) May(ctx context.Context, owner, repo string) (v Standing, err error) {
+	var answer struct {
+		Errors []struct{ Type, Message string }
+		Data   struct {
+			Repository *struct {
+				DatabaseID       int64
+				ViewerPermission string
+			}
+		}
+	}
+	ask, err := s.rest.NewRequest(http.MethodPost, s.graphQL, map[string]any{"query": standing, "variables": map[string]any{"owner": owner, "name": repo}})
+	if err != nil {
+		return v, err
+	}
+	switch _, err = s.rest.Do(ctx, ask, &answer); {
+	case status(err) == http.StatusUnauthorized:
+		return v, ErrToken
+	case err != nil:
+		return v, said(err)
+	}
+	found := answer.Data.Repository
+	if found == nil {
+		for _, e := range answer.Errors {
+			if e.Type != "NOT_FOUND" && e.Type != "FORBIDDEN" {
+				return v, fmt.Errorf("GitHub answered: %s", plan.Text(plan.Clean(e.Message)))
+			}
+		}
+		return v, nil
+	}
+	v.ID = found.DatabaseID
+	v.Writes = slices.Contains([]string{"ADMIN", "MAINTAIN", "WRITE"}, found.ViewerPermission)
+	v.Reads = v.Writes || found.ViewerPermission == "READ" || found.ViewerPermission == "TRIAGE"
+	return v, nil
 }
 
 // status is the status of an answer that is an error; 0: there was none.

@@ -84,6 +84,9 @@ func (t Tally) Windows(at time.Time) (all []WindowCount) {
 	return all
 }
 
+// Calendar is that of the default branch's file; nil: there is none.
+func (t Tally) Calendar() *window.Calendar { return t.calendar }
+
 // WindowCount is a window at one instant.
 type WindowCount struct {
 	Name          window.Name

@@ -13,18 +13,21 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluicegate/sluice/api"
 	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/flux/revisions"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/listen"
 	"github.com/sluicegate/sluice/metrics"
+	"github.com/sluicegate/sluice/person"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/promoter"
 	"github.com/sluicegate/sluice/reconcile"
 	"github.com/sluicegate/sluice/store"
 	"github.com/sluicegate/sluice/web"
 	"github.com/sluicegate/sluice/webhook"
+	"github.com/sluicegate/sluice/window"
 )
 
 // Service is one that has its ports and its database.
@@ -217,7 +220,7 @@ func (v *Service) Run(ctx context.Context) error {
 	v.log.Info("serving", "webhook", "http://"+v.hook.Addr().String()+"/webhook", "page", "http://"+v.admin.Addr().String(),
 		"metrics", v.metricsURL(), "github", v.settings.GitHubURL, "proxy", v.settings.proxy())
 	if a := v.admin.Addr(); reachable(a) {
-		v.log.Warn("the page has no login, and admin.listen is not a loopback address: anyone who reaches it can read about private repositories", "address", a)
+		v.log.Warn("the page has no login, and admin.listen is not a loopback address: anyone who reaches it can read about private repositories, and tokens for /api travel in clear without TLS in front", "address", a)
 	}
 
 	var errs []error
@@ -272,7 +275,29 @@ func (v *Service) page() http.Handler {
 	troubles := func() []string { return append(v.ready(), v.lack.Lack()...) }
 	return web.New(web.Options{
 		Source: v.store, Hosts: append(v.settings.pageHosts(), v.admin.Addr().String()), GitHub: v.settings.PeopleURL(),
-		Ready: troubles, Lag: v.loop.Lag, Metrics: onPage, Log: v.log,
+		Ready: troubles, Lag: v.loop.Lag, Metrics: onPage, Log: v.log, API: v.api(),
+	})
+}
+
+// api answers programs. Without a token it does while nobody but this machine reaches it: behind a proxy everybody is this machine.
+func (v *Service) api() http.Handler {
+	return api.New(api.Options{
+		Source: v.store, Open: !reachable(v.admin.Addr()) && v.settings.PublicURL == "", Log: v.log,
+		May: func(ctx context.Context, token, owner, repo string) (person.Standing, error) {
+			site, err := person.NewSite(v.settings.GitHubURL, token)
+			if err != nil {
+				return person.Standing{}, err
+			}
+			return site.May(ctx, owner, repo)
+		},
+		Calendar: func(r plan.Repo) *window.Calendar {
+			for repo, t := range v.loop.Census().Tallies {
+				if repo.Key() == r.Key() {
+					return t.Calendar()
+				}
+			}
+			return nil
+		},
 	})
 }
 

@@ -67,6 +67,7 @@ type Place struct {
 // Asked is which acts are asked for.
 type Asked struct {
 	Owner, Name string // "": of every repository
+	ID          int64  // GitHub's, where a name alone may be several repositories', one after the other; 0: all of that name
 	Pull        int    // 0: whatever they are about
 	Branch      plan.Branch
 	Since       time.Time
@@ -114,6 +115,7 @@ func (r *Reader) History(ctx context.Context, q Asked) (found []Act, err error) 
 	if q.Newest {
 		order, after = "a.at DESC, a.id DESC", "<"
 	}
+	add(q.ID != 0, "r.github_id = ?", q.ID)
 	add(!q.Statuses, told)
 	add(q.Pull != 0, "a.pull = ?", q.Pull)
 	add(q.Branch != "", "a.branch = ?", string(q.Branch))

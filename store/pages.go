@@ -38,11 +38,7 @@ func (r *Reader) Pages(ctx context.Context, show func(Page) error) (err error) {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // nothing was written
-	rows, err := all(ctx, tx, func(s *summary) []any { return []any{&s.id, &s.green, into{&s.first}, &s.refused} },
-		`SELECT r.id, coalesce(d.green, 0), d.first, coalesce(d.refused, 0) FROM repositories r LEFT JOIN
-		    (SELECT repo, sum(reason = '') AS green, min(CASE WHEN reason = '' THEN ends END) AS first, sum(reason <> '') AS refused
-		    FROM debts WHERE ends IS NOT NULL GROUP BY repo) d ON d.repo = r.id
-		    WHERE r.forgotten = 0 ORDER BY lower(r.owner), lower(r.name)`)
+	rows, err := summaries(ctx, tx, "TRUE")
 	if err != nil {
 		return err
 	}
@@ -56,6 +52,32 @@ func (r *Reader) Pages(ctx context.Context, show func(Page) error) (err error) {
 		}
 	}
 	return nil
+}
+
+// Page is that of one repository, whatever the case of its name; [ErrUnknown]: it is not in sight.
+func (r *Reader) Page(ctx context.Context, owner, name string) (p Page, err error) {
+	defer during(&err, "read page of %s/%s", owner, name)
+	tx, err := r.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return p, err
+	}
+	defer func() { _ = tx.Rollback() }() // nothing was written
+	rows, err := summaries(ctx, tx, "lower(r.owner) = lower(?) AND lower(r.name) = lower(?)", owner, name)
+	if err != nil {
+		return p, err
+	}
+	if len(rows) != 1 {
+		return p, ErrUnknown
+	}
+	return page(ctx, tx, rows[0])
+}
+
+func summaries(ctx context.Context, q querier, where string, args ...any) ([]summary, error) {
+	return all(ctx, q, func(s *summary) []any { return []any{&s.id, &s.green, into{&s.first}, &s.refused} },
+		`SELECT r.id, coalesce(d.green, 0), d.first, coalesce(d.refused, 0) FROM repositories r LEFT JOIN
+		    (SELECT repo, sum(reason = '') AS green, min(CASE WHEN reason = '' THEN ends END) AS first, sum(reason <> '') AS refused
+		    FROM debts WHERE ends IS NOT NULL GROUP BY repo) d ON d.repo = r.id
+		    WHERE r.forgotten = 0 AND `+where+` ORDER BY lower(r.owner), lower(r.name)`, args...)
 }
 
 // summary is how many successes of a repository stand until an instant, the first of these, and how many GitHub refuses to take back.

@@ -44,6 +44,8 @@ type Options struct {
 	Lag func(plan.Repo) string
 	// Metrics answers GET /metrics; nil: there are none.
 	Metrics http.Handler
+	// API answers what lies below /api/; nil: nothing does.
+	API http.Handler
 	Now     func() time.Time // nil: time.Now
 	Log     *slog.Logger     // nil: nothing is logged
 }
@@ -72,6 +74,9 @@ func New(o Options) http.Handler {
 		e.GET("/metrics", gin.WrapH(o.Metrics))
 	}
 	e.Use(s.refuseForeign)
+	if o.API != nil {
+		e.Any("/api/*path", gin.WrapH(o.API))
+	}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		e.Handle(method, "/", s.index)
 		e.Handle(method, "/history", s.past)

@@ -381,14 +381,14 @@ func (d *demo) invite() {
 	fmt.Fprintf(d.out, `
 Continue by hand, as a user with write access:
 
-  git clone -c http.extraHeader="Authorization: token person:alice" %s
+  git clone -c http.extraHeader="Authorization: token ghp_alice" %s
   # push a branch, then:
-  curl -s -H "Authorization: token person:alice" %s/repos/%s/pulls \
+  curl -s -H "Authorization: token ghp_alice" %s/repos/%s/pulls \
     -d '{"title":"mine","head":"my-branch","base":"main"}'
 
 What the window holds of it (below clusters/cluster-1/flux/) she may release now: copy the line from its status.
 
-  SLUICE_GITHUB_URL=%s GH_TOKEN=person:alice %s override %s#N SHA "the shop is down"
+  SLUICE_GITHUB_URL=%s GH_TOKEN=ghp_alice %s override %s#N SHA "the shop is down"
 
 What becomes of it is said below. Ctrl-C stops the demo and removes everything.
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluicegate/sluice/api"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/report"
 	"github.com/sluicegate/sluice/store"
@@ -111,9 +112,9 @@ func (e *env) history(ctx context.Context, database string, q store.Asked, call 
 	show := func(a store.Act) error {
 		switch {
 		case call.export:
-			return lines.Encode(actOf(a))
+			return lines.Encode(api.ActOf(a))
 		case call.json:
-			all.Acts = append(all.Acts, actOf(a))
+			all.Acts = append(all.Acts, api.ActOf(a))
 			return nil
 		}
 		_, err := fmt.Fprintln(e.stdout, sayAct(a))
@@ -139,22 +140,6 @@ func (e *env) history(ctx context.Context, database string, q store.Asked, call 
 		return printJSON(e.stdout, all)
 	}
 	return nil
-}
-
-func actOf(a store.Act) report.Act {
-	out := report.Act{At: report.Instant{Time: a.At}, Repository: a.Repo.String(), Act: a.Verb, Outcome: string(a.Outcome), Reason: a.Reason}
-	for _, to := range []struct {
-		at   **string
-		text string
-	}{{&out.By, string(a.By)}, {&out.Branch, string(a.Branch)}, {&out.SHA, string(a.SHA)}} {
-		if to.text != "" {
-			*to.at = &to.text
-		}
-	}
-	if a.Pull != 0 {
-		out.PullRequest = &a.Pull
-	}
-	return out
 }
 
 // sayAct is an act for people, whoever wrote what is in it.

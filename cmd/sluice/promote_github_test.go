@@ -43,7 +43,7 @@ func TestPromoteProtected(t *testing.T) {
 	}
 	repo.SetPermission("bob", "write")
 	repo.Protect("rw/b", standin.Rules{Restrict: true})
-	t.Setenv(gitToken, "person:bob")
+	t.Setenv(gitToken, "ghp_bob")
 	code, out, stderr := promoteAt(t, promoteNow, "--remote", repo.CloneURL())
 	if code != 1 || repo.Tip("rw/a") != tip || repo.Tip("rw/b") != old || repo.Tip("rw/c") != tip {
 		t.Errorf("%d %q %q; %s %s %s", code, out, stderr, repo.Tip("rw/a"), repo.Tip("rw/b"), repo.Tip("rw/c"))

@@ -348,7 +348,7 @@ func (r *Repo) DismissReview(n int, by, reviewer string) error {
 	return fmt.Errorf("review of %d by %s: %w", n, reviewer, ErrNotFound)
 }
 
-// SetPermission sets what a person may do: Read, Triage, Write, "maintain" or Admin.
+// SetPermission sets what a person may do: None, Read, Triage, Write, "maintain" or Admin.
 func (r *Repo) SetPermission(login, permission string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

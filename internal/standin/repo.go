@@ -142,8 +142,9 @@ type Check struct {
 	At         time.Time
 }
 
-// Permissions of a person on a repository, in REST's words. Everybody may read.
+// Permissions of a person on a repository, in REST's words. Everybody may read whom nobody shut out.
 const (
+	None     = "none"
 	Read     = "read"
 	Triage   = "triage"
 	Write    = "write"

@@ -77,7 +77,7 @@ func TestFreezeTakesBack(t *testing.T) {
 func (w *world) by(login string, args ...string) (says string, code int) {
 	w.t.Helper()
 	cmd := exec.CommandContext(w.t.Context(), binary, args...)
-	cmd.Env, cmd.Dir = w.env("GH_TOKEN=person:"+login), w.dir
+	cmd.Env, cmd.Dir = w.env("GH_TOKEN=ghp_"+login), w.dir
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
@@ -124,7 +124,7 @@ func TestFreezeCommand(t *testing.T) {
 		if there := [2]bool{w.tip("sluice/freeze") != "", second.Tip("sluice/freeze") != ""}; there != c.there {
 			t.Errorf("%s: %q: frozen: %v, want %v", c.by, c.args, there, c.there)
 		}
-		if strings.Contains(says, "person:") {
+		if strings.Contains(says, "ghp_") {
 			t.Errorf("a token is shown: %s", says)
 		}
 	}

@@ -83,7 +83,7 @@ func TestPrivateCAAndProxy(t *testing.T) {
 	} {
 		for _, args := range [][]string{{"plan", "acme/fleet"}, promote} {
 			cmd := exec.CommandContext(t.Context(), binary, args...)
-			cmd.Env, cmd.Dir = append(w.env(c.env...), "SLUICE_GIT_TOKEN=person:alice"), w.dir
+			cmd.Env, cmd.Dir = append(w.env(c.env...), "SLUICE_GIT_TOKEN=ghp_alice"), w.dir
 			out, _ := cmd.CombinedOutput()
 			if code := cmd.ProcessState.ExitCode(); code == 2 != (c.says != "") || !strings.Contains(string(out), c.says) || strings.Contains(string(out), "hunter2") {
 				t.Errorf("%s: %s: exit code %d:\n%s", name, args[0], code, out)

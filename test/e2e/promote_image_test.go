@@ -15,7 +15,7 @@ func TestPromoteInTheImage(t *testing.T) {
 	w.repo.SetPermission("robot", "write")
 	none := filepath.Join(w.dir, "none")
 	image := []string{"PATH=" + none, "HOME=" + none, "TMPDIR=" + none}
-	cmd, out := start(t, binary, w.dir, append(image, "SLUICE_GIT_TOKEN=person:robot"), "promote", "--remote", w.repo.CloneURL())
+	cmd, out := start(t, binary, w.dir, append(image, "SLUICE_GIT_TOKEN=ghp_robot"), "promote", "--remote", w.repo.CloneURL())
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

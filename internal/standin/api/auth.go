@@ -69,7 +69,7 @@ func (s *Server) byPassword(r *http.Request) (caller, error) {
 
 const (
 	installationPrefix = "ghs_"
-	personPrefix       = "person:"
+	personPrefix       = "ghp_"
 )
 
 func (s *Server) byToken(value string) (caller, error) {
@@ -138,7 +138,7 @@ func (s *Server) RevokeTokens() {
 // sees reports whether a caller can see a repository at all: what one cannot see does not exist, 404.
 func (s *Server) sees(c caller, r *standin.Repo) bool {
 	if c.token == nil {
-		return !c.app // persons see what is public, and everything is
+		return !c.app && r.Permission(c.actor.Login) != standin.None // persons see what is public, and everything is until somebody is shut out
 	}
 	i := s.Installation(c.id)
 	return i != nil && strings.EqualFold(i.Owner, r.Owner())

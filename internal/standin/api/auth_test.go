@@ -85,7 +85,7 @@ func TestPermissions(t *testing.T) {
 // What a person does with curl.
 func TestPersons(t *testing.T) {
 	w := newWorld(t)
-	alice, bob := "person:alice", "person:bob"
+	alice, bob := "ghp_alice", "ghp_bob"
 	w.repo.SetPermission("alice", standin.Write)
 	_, err := w.repo.Commit("by-hand", standin.Change{Write: map[string]string{"apps/x.yaml": "x"}})
 	w.must(err)

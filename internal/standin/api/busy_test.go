@@ -107,7 +107,7 @@ func BenchmarkLook(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		req.Header.Set("Authorization", "token person:alice")
+		req.Header.Set("Authorization", "token ghp_alice")
 		answer, err := g.Transport().RoundTrip(req)
 		if err != nil || answer.StatusCode != http.StatusOK {
 			b.Fatal(answer, err)

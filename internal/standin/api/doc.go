@@ -6,7 +6,7 @@
 // webhooks. It can be slow, limited or broken on demand: see [Fault]. It keeps GitHub's limits: that of an hour always, the others where
 // Options.Limits sets them.
 //
-// Users of curl or git open, merge and push over HTTP with the token "person:LOGIN". It is not secure: anybody may claim any login, and the
+// Users of curl or git open, merge and push over HTTP with the token "ghp_LOGIN". It is not secure: anybody may claim any login, and the
 // App has every permission that it asks for.
 //
 // # Invariants

@@ -168,7 +168,7 @@ func TestLatency(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			req.Header.Set("Authorization", "token person:alice")
+			req.Header.Set("Authorization", "token ghp_alice")
 			answer, err := g.Transport().RoundTrip(req)
 			if err != nil {
 				t.Fatal(err)

@@ -130,6 +130,7 @@ var fields = map[string]map[string]resolver{
 		"ref":                ask((*repository).ref),
 		"refs":               ask((*repository).refs),
 		"squashMergeAllowed": of(func(*repository) any { return true }),
+		"viewerPermission":   of(func(r *repository) any { return strings.ToUpper(r.r.Permission(r.view.who.actor.Login)) }),
 	},
 	"RepositoryRule": {
 		"parameters": of(func(n *ruleNode) any { return n.parameters() }),

@@ -87,7 +87,7 @@ func TestGitOverHTTP(t *testing.T) {
 	if head := git(t, dir, "rev-parse", "HEAD"); w.repo.Tip("feature") != head {
 		t.Errorf("feature is at %s, pushed %s", w.repo.Tip("feature"), head)
 	}
-	w.call(http.StatusCreated, "POST", "/repos/acme/fleet/pulls", "person:alice", map[string]string{"title": "New", "head": "feature", "base": "main"}, nil)
+	w.call(http.StatusCreated, "POST", "/repos/acme/fleet/pulls", "ghp_alice", map[string]string{"title": "New", "head": "feature", "base": "main"}, nil)
 
 	git(t, dir, "commit", "-q", "--amend", "-m", "Better")
 	if _, text, err := tryGit(t, dir, "push", "-q", "origin", "feature"); err == nil {

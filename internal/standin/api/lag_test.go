@@ -36,7 +36,7 @@ func TestLag(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			req.Header.Set("Authorization", "token person:acme")
+			req.Header.Set("Authorization", "token ghp_acme")
 			answer, err := g.Transport().RoundTrip(req)
 			if err != nil {
 				t.Fatal(err)

@@ -128,7 +128,7 @@ func TestGraphQLRefusals(t *testing.T) {
 			t.Errorf("%d %s", status, body)
 		}
 	}
-	w.token = "person:alice"
+	w.token = "ghp_alice"
 	var seen struct {
 		Repository struct{ DatabaseID int64 }
 	}

@@ -1,0 +1,39 @@
+package report
+
+// Standing is what was decided of a repository at the last look, of which Plan.At is the instant.
+type Standing struct {
+	Repository string `json:"repository"`
+	Plan
+	Next     Instant  `json:"next_look"` // null: the resync's
+	More     int      `json:"more"`      // verdicts that were not kept
+	Warnings []string `json:"warnings"`
+}
+
+// Explained is a pull request with how its verdict came about.
+type Explained struct {
+	Pull
+	At    Instant `json:"at"` // of the last look
+	Title string  `json:"title"`
+	Whole string  `json:"whole_reason"` // where reason shows 140 characters
+	Steps []Step  `json:"steps"`
+}
+
+// Step is one finding on the way to a verdict: a path with its releases and the rule, or a chain, or what else was looked at.
+type Step struct {
+	About string `json:"about"`
+	Says  string `json:"says"`
+}
+
+// HistoryPage is some of a history, the newest act first.
+type HistoryPage struct {
+	History
+	Next *string `json:"next"` // to be asked for as after; null: this was the last page
+}
+
+// Problem is an answer that is none, by RFC 9457.
+type Problem struct {
+	Type   string `json:"type"`
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail"`
+}

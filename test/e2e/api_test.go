@@ -1,0 +1,86 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/sluicegate/sluice/internal/standin"
+)
+
+// TestAPIAsTheDocsSay: each call of docs/api.md gives what stands below it: the same keys, whatever the values.
+func TestAPIAsTheDocsSay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, rules(shutForYears))
+	p := w.serve(noResync)
+	live := w.open("live", "apps/a-rt/x")
+	w.merged(live)
+	held := w.open("held", "apps/a-rw/x")
+	w.hasStatus(held, "pending: held by w")
+	w.repo.SetPermission("stranger", standin.None)
+	page := strings.TrimSuffix(p.page, "/")
+	w.eventually("the page has it", func() bool { _, body := get(t, page+"/api/v1/repos/acme/fleet"); return strings.Contains(body, `"held"`) })
+
+	docs, err := os.ReadFile("../../docs/api.md")
+	w.must(err)
+	calls := regexp.MustCompile(`(?m)^\$ (curl .*)\n((?:[^$\x60].*\n)+)`).FindAllSubmatch(docs, -1)
+	if len(calls) < 7 {
+		t.Fatalf("%d calls", len(calls))
+	}
+	for _, c := range calls {
+		call := strings.NewReplacer("http://127.0.0.1:8081", page, "/pulls/1", fmt.Sprintf("/pulls/%d", held)).Replace(string(c[1]))
+		cmd := exec.Command("bash", "-c", call)
+		cmd.Env = append(os.Environ(), "GH_TOKEN=ghp_alice")
+		out, err := cmd.Output()
+		var got, want any
+		if err != nil || json.Unmarshal(out, &got) != nil {
+			t.Errorf("%s: %v\n%s", call, err, out)
+			continue
+		}
+		w.must(json.Unmarshal(c[2], &want))
+		if lacks := lacking("", want, got); lacks != "" && !strings.Contains(call, "openapi.json") {
+			t.Errorf("%s: %s is not as the docs have it:\n%s", call, lacks, out)
+		}
+	}
+	for token, code := range map[string]int{"ghp_alice": 200, "ghp_stranger": 404, "hunter2": 401} {
+		cmd := exec.Command("curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", "Authorization: Bearer "+token, page+"/api/v1/repos/acme/fleet")
+		if out, err := cmd.Output(); err != nil || string(out) != fmt.Sprint(code) {
+			t.Errorf("%s: %v %s", token, err, out)
+		}
+	}
+	// Nothing that the service wrote has a token in it.
+	p.stop(syscall.SIGTERM)
+	files, err := exec.Command("grep", "-rlaE", "ghp_(alice|stranger)|hunter2", w.dir).CombinedOutput()
+	if text := p.text(); len(files) > 0 || strings.Contains(text, "ghp_") || strings.Contains(text, "hunter2") {
+		t.Errorf("a token was written: %s %v\n%s", files, err, text)
+	}
+}
+
+// lacking names where two values differ in their keys; of lists the first elements are compared.
+func lacking(at string, want, got any) string {
+	switch want := want.(type) {
+	case map[string]any:
+		has, _ := got.(map[string]any)
+		if a, b := slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(has)); !slices.Equal(a, b) {
+			return fmt.Sprintf("%s: %v, want %v", at, b, a)
+		}
+		for k := range want {
+			if lacks := lacking(at+"."+k, want[k], has[k]); lacks != "" {
+				return lacks
+			}
+		}
+	case []any:
+		has, _ := got.([]any)
+		if len(want) > 0 && len(has) > 0 {
+			return lacking(at+"[]", want[0], has[0])
+		}
+	}
+	return ""
+}
