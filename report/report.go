@@ -17,3 +17,16 @@ func (t Instant) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(t.UTC().Format(time.RFC3339))
 }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *Instant) UnmarshalJSON(data []byte) error {
+	var at *time.Time
+	if err := json.Unmarshal(data, &at); err != nil {
+		return err
+	}
+	t.Time = time.Time{}
+	if at != nil {
+		t.Time = *at
+	}
+	return nil
+}

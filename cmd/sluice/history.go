@@ -24,10 +24,11 @@ type historyCall struct {
 	since        string
 	statuses     bool
 	json, export bool
+	server       string
 }
 
 const historyLong = `Who did what, when and why, in the order of time: what sluice did; what people did by a comment, a freeze, a change of the rules, or past sluice; what Flux said of it.
-Read from the service's database, also while the service runs; nothing is asked of GitHub. Times are in UTC.
+Read from the service's database, also while the service runs, or asked of a running service with --server; nothing is asked of GitHub. Times are in UTC.
 
 With --export each act is one line of JSON, for those who keep it elsewhere; without OWNER/REPO those of all repositories, also of such as are gone.`
 
@@ -48,11 +49,21 @@ func newHistoryCommand(e *env) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := readSettings(cmd.Flags())
+			asked, err := e.asked(call, args)
 			if err != nil {
 				return err
 			}
-			asked, err := e.asked(call, args)
+			if call.server != "" {
+				if call.export {
+					return errors.New("--export reads the database: not with --server")
+				}
+				r, err := remoteOf(cmd, call.server, args[0])
+				if err != nil {
+					return err
+				}
+				return e.historyAt(cmd.Context(), r, call, asked.Since)
+			}
+			s, err := readSettings(cmd.Flags())
 			if err != nil {
 				return err
 			}
@@ -68,6 +79,7 @@ func newHistoryCommand(e *env) *cobra.Command {
 	flags.BoolVar(&call.export, "export", false, "print each act as one line of JSON")
 	cmd.MarkFlagsMutuallyExclusive("json", "export")
 	addSetting(flags, "database")
+	addServer(cmd, &call.server)
 	return cmd
 }
 
@@ -117,7 +129,7 @@ func (e *env) history(ctx context.Context, database string, q store.Asked, call 
 			all.Acts = append(all.Acts, api.ActOf(a))
 			return nil
 		}
-		_, err := fmt.Fprintln(e.stdout, sayAct(a))
+		_, err := fmt.Fprintln(e.stdout, sayAct(api.ActOf(a)))
 		return err
 	}
 	for q.Most = historyPage; ; {
@@ -143,21 +155,23 @@ func (e *env) history(ctx context.Context, database string, q store.Asked, call 
 }
 
 // sayAct is an act for people, whoever wrote what is in it.
-func sayAct(a store.Act) string {
-	by := string(a.By)
-	if by == "" {
-		by = "somebody"
+func sayAct(a report.Act) string {
+	text := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return plan.Clean(*s)
 	}
-	words := []string{a.At.UTC().Format("2006-01-02 15:04:05Z"), plan.Clean(by), a.Verb}
-	if a.Outcome != store.Done {
-		words = append(words, string(a.Outcome))
+	words := []string{a.At.UTC().Format("2006-01-02 15:04:05Z"), cmp.Or(text(a.By), "somebody"), plan.Clean(a.Act)}
+	if a.Outcome != string(store.Done) {
+		words = append(words, plan.Clean(a.Outcome))
 	}
-	if a.Pull != 0 {
-		words = append(words, fmt.Sprintf("#%d", a.Pull))
+	if a.PullRequest != nil {
+		words = append(words, fmt.Sprintf("#%d", *a.PullRequest))
 	}
-	for _, text := range []string{string(a.Branch), a.SHA.Short()} {
+	for _, text := range []string{text(a.Branch), plan.SHA(text(a.SHA)).Short()} {
 		if text != "" {
-			words = append(words, plan.Clean(text))
+			words = append(words, text)
 		}
 	}
 	return strings.TrimSuffix(strings.Join(words, " ")+": "+plan.Clean(a.Reason), ": ")

@@ -15,7 +15,7 @@ import (
 
 // newPlanCommand makes `sluice plan OWNER/REPO`: what the service would do, written nowhere.
 func newPlanCommand(e *env) *cobra.Command {
-	var at string
+	var at, server string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "plan OWNER/REPO",
@@ -27,6 +27,16 @@ func newPlanCommand(e *env) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if server != "" {
+				if at != "" {
+					return errors.New("--at: the service knows what it decided at its last look; not with --server")
+				}
+				r, err := remoteOf(cmd, server, args[0])
+				if err != nil {
+					return err
+				}
+				return e.planAt(cmd.Context(), r, asJSON)
+			}
 			s, err := readSettings(cmd.Flags(), "github.app_id", "github.private_key_file|github.private_key")
 			if err != nil {
 				return err
@@ -53,6 +63,7 @@ func newPlanCommand(e *env) *cobra.Command {
 	cmd.Flags().StringVar(&at, "at", "", "decide as of this instant"+atUsage)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	addSettingFlags(cmd.Flags())
+	addServer(cmd, &server)
 	return cmd
 }
 

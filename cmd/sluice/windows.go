@@ -32,10 +32,16 @@ type windowsCall struct {
 func newWindowsCommand(e *env) *cobra.Command {
 	var call windowsCall
 	var asJSON bool
+	var server string
 	cmd := &cobra.Command{
-		Use:   "windows [NAME]",
+		Use:   "windows [NAME] | --server URL OWNER/REPO [NAME]",
 		Short: "show whether each window, or one, is open, until when, and the coming days",
-		Args:  cobra.MaximumNArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if server != "" {
+				return cobra.RangeArgs(1, 2)(cmd, args)
+			}
+			return cobra.MaximumNArgs(1)(cmd, args)
+		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
@@ -43,6 +49,14 @@ func newWindowsCommand(e *env) *cobra.Command {
 			return e.completeWindow(cmd, "", typed)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if server != "" {
+				r, err := remoteOf(cmd, server, args[0])
+				if err != nil {
+					return err
+				}
+				call.name = window.Name(strings.Join(args[1:], ""))
+				return e.windowsAt(cmd.Context(), r, call, asJSON)
+			}
 			if len(args) == 1 {
 				call.name = window.Name(args[0])
 			}
@@ -70,6 +84,7 @@ func newWindowsCommand(e *env) *cobra.Command {
 	flags.StringVar(&call.at, "at", "", "the instant"+atUsage)
 	flags.IntVar(&call.days, "days", defaultDays, "how many days to show")
 	flags.BoolVar(&asJSON, "json", false, "print JSON")
+	addServer(cmd, &server)
 	return e.meteredIn(aloneMemory, cmd)
 }
 

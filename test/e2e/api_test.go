@@ -26,7 +26,10 @@ func TestAPIAsTheDocsSay(t *testing.T) {
 	w.hasStatus(held, "pending: held by w")
 	w.repo.SetPermission("stranger", standin.None)
 	page := strings.TrimSuffix(p.page, "/")
-	w.eventually("the page has it", func() bool { _, body := get(t, page+"/api/v1/repos/acme/fleet"); return strings.Contains(body, `"held"`) })
+	w.eventually("the page has it", func() bool {
+		_, body := get(t, page+"/api/v1/repos/acme/fleet")
+		return strings.Contains(body, `"held"`)
+	})
 
 	docs, err := os.ReadFile("../../docs/api.md")
 	w.must(err)
@@ -53,6 +56,23 @@ func TestAPIAsTheDocsSay(t *testing.T) {
 		cmd := exec.Command("curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", "Authorization: Bearer "+token, page+"/api/v1/repos/acme/fleet")
 		if out, err := cmd.Output(); err != nil || string(out) != fmt.Sprint(code) {
 			t.Errorf("%s: %v %s", token, err, out)
+		}
+	}
+	for _, c := range []struct {
+		by   string
+		args []string
+		code int
+		says string
+	}{
+		{"alice", []string{"plan", "acme/fleet"}, 1, fmt.Sprintf("#%-5d held     held by w", held)},
+		{"alice", []string{"windows", "acme/fleet", "w"}, 0, "w: closed"},
+		{"alice", []string{"windows", "acme/fleet", "v"}, 2, `has no window "v"`},
+		{"alice", []string{"history", "acme/fleet", "--since", "24h"}, 0, fmt.Sprintf("sluice merge #%d main", live)},
+		{"alice", []string{"history", "acme/fleet", "--pull", fmt.Sprint(held), "--json"}, 0, `"acts": [`},
+		{"stranger", []string{"plan", "acme/fleet"}, 2, "answered 404 Not Found: there is none, or this token may not see it"},
+	} {
+		if says, code := w.by(c.by, append(c.args, "--server", page)...); code != c.code || !strings.Contains(says, c.says) {
+			t.Errorf("%s: %q: exit %d, want %d and %q:\n%s", c.by, c.args, code, c.code, c.says, says)
 		}
 	}
 	// Nothing that the service wrote has a token in it.
