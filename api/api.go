@@ -1,7 +1,9 @@
-// Package api answers programs: what was decided of a repository, why, when its windows are open and who did what, as JSON. It decides nothing.
+// Package api answers programs: what was decided of a repository, why, when its windows are open and who did what, as JSON; and it edits the windows and freezes of the rules file
+// for them. It decides nothing.
 //
 // Who may ask is GitHub's answer: every call carries the caller's own token, with which GitHub is asked what its owner may do in that repository. Who may read
-// there may read here; whatever else there is does not exist (404), as at GitHub. What GitHub said counts for a minute, under a hash of the token: no token is kept,
+// there may read here; whatever else there is does not exist (404), as at GitHub. What is written is written with the caller's token, so that GitHub's own rules and the caller's
+// name stand: an edit is a pull request, or a commit where GitHub lets the caller push. What GitHub said counts for a minute, under a hash of the token: no token is kept,
 // logged or written anywhere.
 //
 // How it fails: closed. A token that is none of GitHub's by its looks is not sent on; of those that GitHub does not know only a few are tried in a minute, for
@@ -19,6 +21,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/config/edit"
 	"github.com/sluicegate/sluice/person"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/report"
@@ -32,11 +36,13 @@ type Source interface {
 	History(ctx context.Context, q store.Asked) ([]store.Act, error)
 }
 
-// Options is what the API needs. Source and May are required.
+// Options is what the API needs. Source, May and Site are required.
 type Options struct {
 	Source Source
 	// May asks GitHub what the owner of a token may do in a repository.
 	May func(ctx context.Context, token, owner, repo string) (person.Standing, error)
+	// Site is GitHub for the owner of a token: by their own rights alone is anything written.
+	Site func(token string) (Site, error)
 	// Calendar is that of the default branch's file at the last look; nil: there is none, or none was yet.
 	Calendar func(plan.Repo) *window.Calendar
 	Open     bool             // reading takes no token: only this machine reaches us
@@ -69,6 +75,10 @@ func New(o Options) http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(description) // a reader who left does not read it
 	})
+	for section, path := range map[edit.Section]string{edit.Windows: "/windows/{name}", edit.Freezes: "/freezes/{name}"} {
+		mux.HandleFunc("PUT /api/v1/repos/{owner}/{repo}"+path, s.editing(section))
+		mux.HandleFunc("DELETE /api/v1/repos/{owner}/{repo}"+path, s.editing(section))
+	}
 	for path, answer := range map[string]func(*http.Request, store.Page) (any, error){
 		"": s.repository, "/pulls/{number}": pull, "/windows": s.windows, "/branches": branches, "/history": s.history,
 	} {
@@ -76,8 +86,10 @@ func New(o Options) http.Handler {
 	}
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		code := http.StatusNotFound
-		if _, other := mux.Handler(&http.Request{Method: http.MethodGet, URL: r.URL, Host: r.Host}); other != "/api/" {
-			code = http.StatusMethodNotAllowed
+		for _, method := range []string{http.MethodGet, http.MethodPut} {
+			if _, other := mux.Handler(&http.Request{Method: method, URL: r.URL, Host: r.Host}); other != "/api/" {
+				code = http.StatusMethodNotAllowed
+			}
 		}
 		s.problem(w, problem{code: code, says: r.Method + " of this is not there; openapi.json says what is"})
 	})
@@ -86,13 +98,16 @@ func New(o Options) http.Handler {
 
 // problem is an answer that is none.
 type problem struct {
-	code  int
-	says  string
-	after time.Duration // when it is worth to ask again; 0: not by waiting
+	code     int
+	says     string
+	after    time.Duration    // when it is worth to ask again; 0: not by waiting
+	findings []config.Finding // of the file
 }
 
 // Error implements error.
 func (p problem) Error() string { return p.says }
+
+var errNoToken = problem{code: http.StatusUnauthorized, says: "Authorization: Bearer TOKEN is missing: a token of your own for GitHub"}
 
 var errNone = problem{code: http.StatusNotFound, says: "there is none, or this token may not see it"}
 
@@ -110,27 +125,31 @@ func (s *server) problem(w http.ResponseWriter, p problem) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(p.after/time.Second)+1))
 	}
 	w.WriteHeader(p.code)
-	_ = json.NewEncoder(w).Encode(report.Problem{Type: "about:blank", Title: http.StatusText(p.code), Status: p.code, Detail: p.says})
+	_ = json.NewEncoder(w).Encode(report.Problem{Type: "about:blank", Title: http.StatusText(p.code), Status: p.code, Detail: p.says, Findings: p.findings})
 }
 
 // reading answers who may read a repository.
 func (s *server) reading(answer func(*http.Request, store.Page) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), askMost)
-		defer cancel()
-		r = r.WithContext(ctx)
-		v, err := s.read(r, answer)
-		var p problem
-		switch {
-		case err == nil:
-			w.Header().Set("Content-Type", "application/json")
-			_ = json.NewEncoder(w).Encode(v) // a reader who left does not read it
-		case errors.As(err, &p):
-			s.problem(w, p)
-		default:
-			s.Log.Error("the API cannot answer", "error", err)
-			s.problem(w, problem{code: http.StatusServiceUnavailable, says: "what was asked for cannot be read now", after: time.Second})
-		}
+		s.reply(w, r, func(r *http.Request) (any, error) { return s.read(r, answer) })
+	}
+}
+
+// reply gives an answer, or says why there is none.
+func (s *server) reply(w http.ResponseWriter, r *http.Request, answer func(*http.Request) (any, error)) {
+	ctx, cancel := context.WithTimeout(r.Context(), askMost)
+	defer cancel()
+	v, err := answer(r.WithContext(ctx))
+	var p problem
+	switch {
+	case err == nil:
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(v) // a reader who left does not read it
+	case errors.As(err, &p):
+		s.problem(w, p)
+	default:
+		s.Log.Error("the API cannot answer", "error", err)
+		s.problem(w, problem{code: http.StatusServiceUnavailable, says: "what was asked for cannot be read now", after: time.Second})
 	}
 }
 

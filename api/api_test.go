@@ -39,6 +39,9 @@ type world struct {
 	asked  []string // of GitHub
 	broken error    // GitHub's answer
 	file   string
+	rules  person.Rules // on GitHub
+	wrote  []string     // to it
+	refuse error        // what it says to a write
 	log    bytes.Buffer
 }
 
@@ -62,8 +65,9 @@ func newWorld(t *testing.T, open bool) *world {
 		},
 		Branches: []plan.BranchVerdict{{Name: "rw/a", From: "main", Old: "aa", Kind: plan.Held, Reason: "held", Waiting: 2}},
 	}
+	w.rules = person.Rules{Branch: "main", Tip: "t1p", Blob: "b10b", Text: []byte(apiFile)}
 	w.api = New(Options{
-		Source: w, Open: open, Now: func() time.Time { return w.at }, Log: slog.New(slog.NewTextHandler(&w.log, nil)),
+		Source: w, Open: open, Site: func(token string) (Site, error) { return writer{w, token}, nil }, Now: func() time.Time { return w.at }, Log: slog.New(slog.NewTextHandler(&w.log, nil)),
 		Calendar: func(plan.Repo) *window.Calendar {
 			if p, _ := config.Parse([]byte(w.file)); p != nil {
 				return p.Calendar
@@ -77,6 +81,8 @@ func newWorld(t *testing.T, open bool) *world {
 				return person.Standing{}, w.broken
 			case token == "ghp_alice" && strings.EqualFold(owner+"/"+name, "acme/fleet"):
 				return person.Standing{ID: 7, Reads: true}, nil
+			case token == "ghp_carol" && owner+"/"+name == "acme/fleet":
+				return person.Standing{ID: 7, Reads: true, Writes: true}, nil
 			case token == "ghp_bob": // to whom GitHub shows another one by that name
 				return person.Standing{ID: 8, Reads: true}, nil
 			case token == "ghp_alice", token == "ghp_mallory":
@@ -118,6 +124,40 @@ func (w *world) History(_ context.Context, q store.Asked) ([]store.Act, error) {
 	return found, nil
 }
 
+// writer is GitHub for the owner of a token.
+type writer struct {
+	w     *world
+	token string
+}
+
+func (s writer) Rules(context.Context, string, string) (person.Rules, error) { return s.w.rules, nil }
+
+func (s writer) ChangeRules(_ context.Context, owner, repo string, was person.Rules, text []byte, title, branch string, atOnce bool) (person.Change, error) {
+	if s.w.refuse != nil {
+		return person.Change{}, s.w.refuse
+	}
+	s.w.wrote = append(s.w.wrote, fmt.Sprintf("%s %s/%s %s %s %s %t\n%s", s.token, owner, repo, was.Tip, title, branch, atOnce, text))
+	if atOnce {
+		return person.Change{Commit: "c0", Branch: "main"}, nil
+	}
+	return person.Change{Commit: "c0", Branch: branch + "-c0", Pull: 12, URL: "https://github.com/acme/fleet/pull/12"}, nil
+}
+
+// ask edits.
+func (w *world) ask(method, path, token, body string, header ...string) (int, string, http.Header) {
+	w.t.Helper()
+	r := httptest.NewRequest(method, "http://localhost"+path, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	rec := w.sent(r)
+	return rec.Code, rec.Body.String(), rec.Header()
+}
+
 // get asks, and holds question and answer against the description.
 func (w *world) get(path, token string) (int, string) {
 	w.t.Helper()
@@ -130,12 +170,21 @@ func (w *world) get(path, token string) (int, string) {
 
 func (w *world) send(r *http.Request) (int, string) {
 	w.t.Helper()
+	rec := w.sent(r)
+	return rec.Code, rec.Body.String()
+}
+
+func (w *world) sent(r *http.Request) *httptest.ResponseRecorder {
+	w.t.Helper()
 	rec := httptest.NewRecorder()
+	asked, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(asked))
 	w.api.ServeHTTP(rec, r)
+	r.Body = io.NopCloser(bytes.NewReader(asked))
 	body := rec.Body.String()
 	route, params, err := w.router.FindRoute(r)
 	if err != nil {
-		return rec.Code, body // what is not described has no description
+		return rec // what is not described has no description
 	}
 	in := &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: route, Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}}
 	if err := openapi3filter.ValidateRequest(w.t.Context(), in); err != nil && rec.Code == http.StatusOK {
@@ -145,7 +194,7 @@ func (w *world) send(r *http.Request) (int, string) {
 	if err := openapi3filter.ValidateResponse(w.t.Context(), out); err != nil {
 		w.t.Errorf("%s %s: %v", r.Method, r.URL, err)
 	}
-	return rec.Code, body
+	return rec
 }
 
 func (w *world) want(path, token string, code int, has ...string) {
@@ -320,6 +369,83 @@ func TestHistoryByPages(t *testing.T) {
 	}
 }
 
+// TestEdits: an edit is a pull request, or a commit, by the caller's own rights alone; or nothing, and why.
+func TestEdits(t *testing.T) {
+	w := newWorld(t, true)
+	const nights, dated = fleet + "/windows/nights", `{"open": "0 22 * * MON-THU", "duration": "4h", "cutoff": "10m", "dates": [{"from": "2026-12-05T22:00", "until": "2026-12-06T02:00"}]}`
+	code, body, header := w.ask("PUT", nights+"?dry_run=true", "ghp_alice", dated)
+	if code != 200 || header.Get("ETag") != `"b10b"` || !strings.Contains(body, `"says":"1 opening comes until Mon 22 Feb 2027","openings":[{"window":"nights","was":null,"is":{"from":"2026-12-05T21:00:00Z"`) ||
+		!strings.Contains(body, `"diff":"--- a/.github/sluice.yaml`) || !strings.Contains(body, `"changed":true,"written":false`) {
+		t.Errorf("%d %v %s", code, header, body)
+	}
+	for _, c := range []struct {
+		method, path, token, body string
+		header                    []string
+		code                      int
+		says                      string
+	}{
+		{"PUT", nights, "", dated, nil, 401, "TOKEN is missing"}, // although reading takes none
+		{"PUT", nights, "ghp_eve", dated, nil, 401, "does not know"},
+		{"PUT", nights, "ghp_mallory", dated, nil, 404, "there is none"},
+		{"PUT", nights, "ghp_bob", dated, nil, 404, "there is none"}, // another repository of that name
+		{"PUT", nights, "ghp_alice", dated, nil, 403, "may not write"},
+		{"DELETE", nights, "ghp_alice", "", nil, 403, "may not write"},
+		{"PUT", nights, "ghp_carol", dated, []string{"If-Match", `"a10a"`}, 412, "another one: b10b"},
+		{"PUT", nights, "ghp_carol", "", nil, 400, "no JSON object"},
+		{"PUT", nights, "ghp_carol", "[]", nil, 400, "no JSON object"},
+		{"PUT", nights, "ghp_carol", "null", nil, 400, "no JSON object"},
+		{"PUT", nights, "ghp_carol", dated + dated, nil, 400, "no JSON object"},
+		{"PUT", nights, "ghp_carol", `{"commit": "yes"}`, nil, 400, "commit: want"},
+		{"PUT", nights + "?dry_run=1", "ghp_carol", dated, nil, 400, "want true or false"},
+		{"PUT", nights, "ghp_carol", `{"open": "` + strings.Repeat("x", bodyMost) + `"}`, nil, 413, "bytes"},
+		{"PUT", nights, "ghp_carol", `{"open": "0 22 * * MON", "duration": "4h", "close": "0 2 * * *"}`, nil, 422, `"errors":[{"severity":"error","code":"closing-unclear"`},
+		{"PUT", nights, "ghp_carol", `{"opne": "0 22 * * MON"}`, nil, 422, `unknown key`},
+		{"PUT", fleet + "/windows/a%20b", "ghp_carol", dated, nil, 422, "is not a name"},
+		{"DELETE", nights, "ghp_carol", "", nil, 422, `there is no window \"nights\"`},
+		{"DELETE", fleet + "/windows/days", "ghp_carol", "", nil, 404, `there is no window \"days\"`},
+		{"DELETE", nights, "ghp_carol", `{"open": "x"}`, nil, 400, "only commit"},
+		{"PUT", fleet + "/freezes/x", "ghp_carol", `{"name": "y", "from": "2026-12-01T00:00", "until": "2026-12-02T00:00"}`, nil, 400, "the path says"},
+		{"POST", nights, "ghp_carol", dated, nil, 405, "not there"},
+	} {
+		if code, body, _ := w.ask(c.method, c.path, c.token, c.body, c.header...); code != c.code || !strings.Contains(body, c.says) {
+			t.Errorf("%s %s by %q: %d, want %d and %s: %s", c.method, c.path, c.token, code, c.code, c.says, body)
+		}
+	}
+	if len(w.wrote) > 0 {
+		t.Fatalf("written: %s", w.wrote)
+	}
+	code, body, _ = w.ask("PUT", nights, "ghp_carol", dated, "If-Match", `"b10b"`)
+	if code != 200 || !strings.Contains(body, `"written":true`) || !strings.Contains(body, `"pull_request":{"pull_request":12,"url":"https://github.com/acme/fleet/pull/12"}`) {
+		t.Errorf("%d %s", code, body)
+	}
+	code, body, _ = w.ask("PUT", fleet+"/freezes/x", "ghp_carol", `{"name": "x", "from": "2026-12-01T00:00", "until": "2026-12-02T00:00", "commit": true}`)
+	if code != 200 || !strings.Contains(body, `"pull_request":null`) || !strings.Contains(body, `"commit":"c0","branch":"main"`) {
+		t.Errorf("%d %s", code, body)
+	}
+	if len(w.wrote) != 2 || !strings.HasPrefix(w.wrote[0], "ghp_carol acme/fleet t1p Set window nights sluice-edit/windows false\n") || !strings.HasPrefix(w.wrote[1], "ghp_carol acme/fleet t1p Set freeze x sluice-edit/freezes true\n") ||
+		!strings.Contains(w.wrote[1], "  - name: x\n") {
+		t.Errorf("written: %s", w.wrote)
+	}
+	for err, code := range map[error]int{person.ErrMoved: 412, &person.Refusal{Status: 403, Says: "no"}: 403, errors.New("lost"): 502, person.ErrToken: 401} {
+		w.refuse = err
+		if got, body, _ := w.ask("PUT", nights, "ghp_carol", dated); got != code {
+			t.Errorf("%v: %d %s", err, got, body)
+		}
+	}
+	w.refuse, w.rules.Text = errors.New("nothing is to be written"), []byte("version: 9\n")
+	if code, body, _ := w.ask("PUT", nights, "ghp_carol", dated); code != 409 || !strings.Contains(body, "mend it first") {
+		t.Errorf("%d %s", code, body)
+	}
+	w.rules = person.Rules{Branch: "main", Tip: "t1p"}
+	if code, body, _ := w.ask("PUT", nights, "ghp_carol", dated); code != 409 || !strings.Contains(body, "sluice init") {
+		t.Errorf("%d %s", code, body)
+	}
+	w.rules = person.Rules{Branch: "main", Tip: "t1p", Blob: "b10b", Text: []byte(apiFile)}
+	if code, body, _ := w.ask("PUT", nights, "ghp_carol", `{"open": "0 22 * * MON-THU", "duration": "4h", "cutoff": "10m"}`); code != 200 || !strings.Contains(body, `"changed":false,"written":false`) {
+		t.Errorf("what it says already: %d %s", code, body)
+	}
+}
+
 // BenchmarkPlan reads the plan of a repository with 1,000 open pull requests from its database, through the door.
 func BenchmarkPlan(b *testing.B) {
 	s, err := store.Open(b.Context(), b.TempDir()+"/sluice.db")
@@ -343,7 +469,9 @@ func BenchmarkPlan(b *testing.B) {
 	}
 	h := New(Options{
 		Source: s, Now: func() time.Time { now = now.Add(time.Second); return now },
-		May: func(context.Context, string, string, string) (person.Standing, error) { return person.Standing{ID: 7, Reads: true}, nil },
+		May: func(context.Context, string, string, string) (person.Standing, error) {
+			return person.Standing{ID: 7, Reads: true}, nil
+		},
 	})
 	for b.Loop() {
 		r := httptest.NewRequest(http.MethodGet, "http://localhost"+fleet, nil)

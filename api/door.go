@@ -73,7 +73,7 @@ func (d *door) reader(r *http.Request, owner, repo string) (int64, error) {
 	}
 	if token == "" {
 		if !d.open {
-			return 0, problem{code: http.StatusUnauthorized, says: "Authorization: Bearer TOKEN is missing: a token of your own for GitHub"}
+			return 0, errNoToken
 		}
 		return anybody, d.count(tokenHash{})
 	}

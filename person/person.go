@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -215,38 +216,44 @@ const standing = `query standing($owner: String!, $name: String!) { repository(o
 
 // May asks what the person may do in a repository; the zero value where GitHub shows them none.
 func (s *Site) May(ctx context.Context, owner, repo string) (v Standing, err error) {
-	var answer struct {
-		Errors []struct{ Type, Message string }
-		Data   struct {
-			Repository *struct {
-				DatabaseID       int64
-				ViewerPermission string
-			}
-		}
+	var found *struct {
+		DatabaseID       int64
+		ViewerPermission string
 	}
-	ask, err := s.rest.NewRequest(http.MethodPost, s.graphQL, map[string]any{"query": standing, "variables": map[string]any{"owner": owner, "name": repo}})
-	if err != nil {
+	if err := s.repository(ctx, standing, owner, repo, nil, &found); err != nil || found == nil {
 		return v, err
-	}
-	switch _, err = s.rest.Do(ctx, ask, &answer); {
-	case status(err) == http.StatusUnauthorized:
-		return v, ErrToken
-	case err != nil:
-		return v, said(err)
-	}
-	found := answer.Data.Repository
-	if found == nil {
-		for _, e := range answer.Errors {
-			if e.Type != "NOT_FOUND" && e.Type != "FORBIDDEN" {
-				return v, fmt.Errorf("GitHub answered: %s", plan.Text(plan.Clean(e.Message)))
-			}
-		}
-		return v, nil
 	}
 	v.ID = found.DatabaseID
 	v.Writes = slices.Contains([]string{"ADMIN", "MAINTAIN", "WRITE"}, found.ViewerPermission)
 	v.Reads = v.Writes || found.ViewerPermission == "READ" || found.ViewerPermission == "TRIAGE"
 	return v, nil
+}
+
+// repository asks about a repository. What is not shown to the person leaves into as it is.
+func (s *Site) repository(ctx context.Context, query, owner, repo string, more map[string]any, into any) error {
+	variables := map[string]any{"owner": owner, "name": repo}
+	maps.Copy(variables, more)
+	var answer struct {
+		Errors []struct{ Type, Message string }
+		Data   struct{ Repository any }
+	}
+	answer.Data.Repository = into
+	ask, err := s.rest.NewRequest(http.MethodPost, s.graphQL, map[string]any{"query": query, "variables": variables})
+	if err != nil {
+		return err
+	}
+	switch _, err = s.rest.Do(ctx, ask, &answer); {
+	case status(err) == http.StatusUnauthorized:
+		return ErrToken
+	case err != nil:
+		return said(err)
+	}
+	for _, e := range answer.Errors {
+		if e.Type != "NOT_FOUND" && e.Type != "FORBIDDEN" {
+			return fmt.Errorf("GitHub answered: %s", plan.Text(plan.Clean(e.Message)))
+		}
+	}
+	return nil
 }
 
 // status is the status of an answer that is an error; 0: there was none.
@@ -258,14 +265,23 @@ func status(err error) int {
 	return 0
 }
 
-// said is an error in few words: what GitHub said, without the address that was asked.
+// Refusal is GitHub's answer to what it did not do, in few words: without the address that was asked.
+type Refusal struct {
+	Status int // of HTTP
+	Says   string
+}
+
+// Error implements error.
+func (r *Refusal) Error() string { return r.Says }
+
+// said is an error in few words, if it is GitHub's answer.
 func said(err error) error {
 	var answer *github.ErrorResponse
 	switch {
 	case !errors.As(err, &answer) || answer.Response == nil:
 		return err
 	case status(err) == http.StatusNotFound:
-		return errors.New("GitHub shows no such repository to the owner of this token, or does not let them write there")
+		return &Refusal{status(err), "GitHub shows no such repository to the owner of this token, or does not let them write there"}
 	}
-	return fmt.Errorf("GitHub answered %s: %s", answer.Response.Status, plan.Text(plan.Clean(answer.Message)))
+	return &Refusal{status(err), fmt.Sprintf("GitHub answered %s: %s", answer.Response.Status, plan.Text(plan.Clean(answer.Message)))}
 }

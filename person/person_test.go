@@ -22,7 +22,7 @@ func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
 	next := s.answers[0]
 	s.answers = s.answers[1:]
 	code, body, _ := strings.Cut(next, " ")
-	w := &http.Response{StatusCode: map[string]int{"201": 201, "200": 200, "403": 403, "404": 404, "422": 422}[code], Header: http.Header{}, Request: r}
+	w := &http.Response{StatusCode: map[string]int{"201": 201, "200": 200, "204": 204, "401": 401, "403": 403, "404": 404, "422": 422}[code], Header: http.Header{}, Request: r}
 	w.Status, w.Body = http.StatusText(w.StatusCode), io.NopCloser(strings.NewReader(body))
 	if w.StatusCode == http.StatusForbidden {
 		w.Header.Set("Retry-After", "60")

@@ -1,5 +1,7 @@
 package report
 
+import "github.com/sluicegate/sluice/config"
+
 // Standing is what was decided of a repository at the last look, of which Plan.At is the instant.
 type Standing struct {
 	Repository string `json:"repository"`
@@ -36,4 +38,15 @@ type Problem struct {
 	Title  string `json:"title"`
 	Status int    `json:"status"`
 	Detail string `json:"detail"`
+	// Findings is what is wrong with the file that would be written, with lines and columns of it.
+	Findings []config.Finding `json:"errors,omitempty"`
+}
+
+// Edited is an edit of the file on GitHub.
+type Edited struct {
+	Edit
+	Blob   string   `json:"blob"` // the file that was edited, for If-Match
+	Commit string   `json:"commit"`
+	Branch string   `json:"branch"`       // that has the commit
+	Pull   *Comment `json:"pull_request"` // null: it is on the default branch, or nothing was written
 }

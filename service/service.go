@@ -283,6 +283,7 @@ func (v *Service) page() http.Handler {
 func (v *Service) api() http.Handler {
 	return api.New(api.Options{
 		Source: v.store, Open: !reachable(v.admin.Addr()) && v.settings.PublicURL == "", Log: v.log,
+		Site: func(token string) (api.Site, error) { return person.NewSite(v.settings.GitHubURL, token) },
 		May: func(ctx context.Context, token, owner, repo string) (person.Standing, error) {
 			site, err := person.NewSite(v.settings.GitHubURL, token)
 			if err != nil {

@@ -206,7 +206,7 @@ func (f *file) setFields(section Section, entry *yaml.Node, was, now Fields) err
 		}
 	}
 	if last < 0 {
-		return errByHand(entry.Line)
+		return f.rewrite(section, entry, now)
 	}
 	for i := 0; i+1 < len(entry.Content); i += 2 {
 		if _, stays := now[entry.Content[i].Value]; !stays {
@@ -238,6 +238,29 @@ func (f *file) setFields(section Section, entry *yaml.Node, was, now Fields) err
 		f.put(end, end, ", "+strings.Join(added, ", "))
 	default:
 		f.after(end, strings.Join(added, f.newline))
+	}
+	return nil
+}
+
+// rewrite gives an entry fields of which it has none.
+func (f *file) rewrite(section Section, entry *yaml.Node, now Fields) error {
+	end, err := f.end(entry, entry.Column-1)
+	if err != nil {
+		return err
+	}
+	var all []string
+	blanks := strings.Repeat(" ", entry.Column-1)
+	for _, k := range ordered(now, keys[section]...) {
+		if isFlow(entry) {
+			all = append(all, field(k, now[k]))
+		} else {
+			all = append(all, blanks+f.lined(k, now[k], blanks))
+		}
+	}
+	if isFlow(entry) {
+		f.put(f.offset(entry), end, "{"+strings.Join(all, ", ")+"}")
+	} else {
+		f.put(f.lineStart(f.offset(entry)), f.lineEnd(end), strings.Join(all, f.newline))
 	}
 	return nil
 }

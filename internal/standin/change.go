@@ -47,9 +47,15 @@ func (d *Git) apply(c Change, parent string, at time.Time) (string, error) {
 	return d.Write(next)
 }
 
-// Plant makes a tree of some files.
-func (d *Git) Plant(files map[string]string) (string, error) {
+// Plant makes a tree of some files, on top of another one's, or a commit's; "" for none.
+func (d *Git) Plant(base string, files map[string]string) (string, error) {
 	all := map[string]leaf{}
+	if base != "" {
+		var err error
+		if all, err = d.leaves(base); err != nil {
+			return "", err
+		}
+	}
 	if err := d.edit(all, Change{Write: files}); err != nil {
 		return "", err
 	}

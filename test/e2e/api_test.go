@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -34,7 +35,7 @@ func TestAPIAsTheDocsSay(t *testing.T) {
 	docs, err := os.ReadFile("../../docs/api.md")
 	w.must(err)
 	calls := regexp.MustCompile(`(?m)^\$ (curl .*)\n((?:[^$\x60].*\n)+)`).FindAllSubmatch(docs, -1)
-	if len(calls) < 7 {
+	if len(calls) < 9 {
 		t.Fatalf("%d calls", len(calls))
 	}
 	for _, c := range calls {
@@ -75,12 +76,60 @@ func TestAPIAsTheDocsSay(t *testing.T) {
 			t.Errorf("%s: %q: exit %d, want %d and %q:\n%s", c.by, c.args, code, c.code, c.says, says)
 		}
 	}
+	w.editedAtOnce(page)
 	// Nothing that the service wrote has a token in it.
 	p.stop(syscall.SIGTERM)
 	files, err := exec.Command("grep", "-rlaE", "ghp_(alice|stranger)|hunter2", w.dir).CombinedOutput()
 	if text := p.text(); len(files) > 0 || strings.Contains(text, "ghp_") || strings.Contains(text, "hunter2") {
 		t.Errorf("a token was written: %s %v\n%s", files, err, text)
 	}
+}
+
+// editedAtOnce has several edit the file at once: each that is told that it was written stands there, and each other is told that it was not.
+func (w *world) editedAtOnce(page string) {
+	w.t.Helper()
+	put := func(n int) string {
+		cmd := exec.Command("curl", "-s", "-w", " %{http_code}", "-X", "PUT", "-H", "Authorization: Bearer ghp_alice",
+			"-d", `{"from": "2031-12-19T00:00", "until": "2032-01-04T08:00", "commit": true}`, fmt.Sprintf("%s/api/v1/repos/acme/fleet/freezes/f%d", page, n))
+		out, err := cmd.Output()
+		if err != nil {
+			w.t.Error(err)
+		}
+		return string(out)
+	}
+	if says := put(9); !strings.HasSuffix(says, " 403") || strings.Contains(w.file(), "f9") {
+		w.t.Errorf("past the rules of the branch: %s", says)
+	}
+	w.repo.Unprotect("main")
+	codes := make([]string, 6)
+	var all sync.WaitGroup
+	for n := range codes {
+		all.Go(func() {
+			says := put(n)
+			codes[n] = says[strings.LastIndexByte(says, ' ')+1:]
+		})
+	}
+	all.Wait()
+	file, written := w.file(), 0
+	for n, code := range codes {
+		if code != "200" && code != "412" || strings.Contains(file, fmt.Sprintf("- name: f%d\n", n)) != (code == "200") {
+			w.t.Errorf("f%d was answered %s:\n%s", n, code, file)
+		}
+		if code == "200" {
+			written++
+		}
+	}
+	if written == 0 {
+		w.t.Error("nobody could write")
+	}
+}
+
+// file is the rules file at the default branch's tip.
+func (w *world) file() string {
+	w.t.Helper()
+	files, err := w.repo.Files(w.repo.Tip("main"))
+	w.must(err)
+	return files[".github/sluice.yaml"]
 }
 
 // lacking names where two values differ in their keys; of lists the first elements are compared.

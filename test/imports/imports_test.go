@@ -61,7 +61,7 @@ var direction = []row{
 	{"listen", nil, "who may hold what of a port; it knows nothing of what is said over it"},
 	{"webhook", []string{"listen", "plan", "store"}, "says whose connection has shown the secret; notes deliveries as the store's values; it neither looks nor decides"},
 	{"web", []string{"plan", "store", "config", "layout", "window"}, "shows what was decided and decides nothing"},
-	{"api", []string{"person", "store", "report", "plan", "config", "layout", "meter", "window"}, "answers programs; what is decided and who may ask it is told"},
+	{"api", []string{"person", "store", "report", "plan", "config", "config/edit", "meter", "window"}, "answers programs; what is decided and who may ask it is told"},
 	{"flux/suspend", []string{"plan", "config", "window"}, "holds a cluster from inside; it shares the arithmetic of the windows, and the words for instants"},
 	{"metrics", nil, "counts what it is given; what there is to count it does not know"},
 	{"internal/standin", nil, "what a GitHub holds, over git: if it shared sluice's code, it would share its mistakes"},

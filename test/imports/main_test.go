@@ -22,7 +22,7 @@ func shown(files []*ast.File, info *types.Info) []string {
 				out = append(out, n.Tag.Value)
 			}
 		case *ast.CallExpr:
-			if at, encodes := encoders[called(n)]; encodes && !strings.HasPrefix(info.TypeOf(n.Args[at]).String(), module+"report.") {
+			if at, encodes := encoders[called(n)]; encodes && at < len(n.Args) && !strings.HasPrefix(info.TypeOf(n.Args[at]).String(), module+"report.") {
 				out = append(out, info.TypeOf(n.Args[at]).String())
 			}
 		}

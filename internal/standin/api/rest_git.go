@@ -54,7 +54,8 @@ func getTree(c *call, r *standin.Repo) (answer, error) {
 // createTree makes a tree of files whose contents are given. https://docs.github.com/en/rest/git/trees#create-a-tree
 func createTree(c *call, r *standin.Repo) (answer, error) {
 	var ask struct {
-		Tree []struct{ Path, Content string }
+		BaseTree string `json:"base_tree"`
+		Tree     []struct{ Path, Content string }
 	}
 	if err := c.read(&ask); err != nil {
 		return answer{}, err
@@ -63,7 +64,7 @@ func createTree(c *call, r *standin.Repo) (answer, error) {
 	for _, f := range ask.Tree {
 		files[f.Path] = f.Content
 	}
-	sha, err := r.Git().Plant(files)
+	sha, err := r.Git().Plant(ask.BaseTree, files)
 	if err != nil {
 		return answer{}, err
 	}

@@ -1,0 +1,210 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/config/edit"
+	"github.com/sluicegate/sluice/person"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/report"
+	"github.com/sluicegate/sluice/store"
+)
+
+// Site is GitHub for the owner of a token. *person.Site is one.
+type Site interface {
+	Rules(ctx context.Context, owner, repo string) (person.Rules, error)
+	ChangeRules(ctx context.Context, owner, repo string, was person.Rules, text []byte, title, branch string, atOnce bool) (person.Change, error)
+}
+
+// bodyMost bounds what a caller sends: an entry of the file.
+const bodyMost = 64 << 10
+
+// order is an edit that somebody asks for.
+type order struct {
+	entry  edit.Entry
+	fields edit.Fields // nil: it is to be removed
+	commit bool        // on the default branch, not in a pull request
+	dryRun bool
+	match  string // the blob that the file must be; "": any
+}
+
+// editing edits the rules file for who may write a repository, or shows what an edit would do to who may read it.
+func (s *server) editing(section edit.Section) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.reply(w, r, func(r *http.Request) (any, error) {
+			o, err := orderOf(r, section)
+			if err != nil {
+				return nil, err
+			}
+			v, err := s.edit(r, o)
+			if v != nil && v.Blob != "" {
+				w.Header().Set("ETag", `"`+v.Blob+`"`)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return v, nil
+		})
+	}
+}
+
+// orderOf reads what a request asks for.
+func orderOf(r *http.Request, section edit.Section) (o order, err error) {
+	o = order{entry: edit.Entry{Section: section, Name: r.PathValue("name")}, match: strings.Trim(strings.TrimPrefix(r.Header.Get("If-Match"), "W/"), `"`)}
+	switch text := r.URL.Query().Get("dry_run"); text {
+	case "", "false":
+	case "true":
+		o.dryRun = true
+	default:
+		return o, wrong("dry_run %q: want true or false", text)
+	}
+	if o.match == "*" {
+		o.match = ""
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, bodyMost))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return o, problem{code: http.StatusRequestEntityTooLarge, says: fmt.Sprintf("more than %d bytes", bodyMost)}
+	case err != nil:
+		return o, wrong("the body does not arrive")
+	}
+	fields := edit.Fields{}
+	if len(body) > 0 || r.Method == http.MethodPut {
+		d := json.NewDecoder(strings.NewReader(string(body)))
+		d.UseNumber() // a number stays as it was written
+		if err := d.Decode(&fields); err != nil || fields == nil || d.More() {
+			return o, wrong("the body is no JSON object")
+		}
+	}
+	if commit, given := fields["commit"]; given {
+		is, ok := commit.(bool)
+		if !ok {
+			return o, wrong("commit: want true or false")
+		}
+		o.commit = is
+		delete(fields, "commit")
+	}
+	if name, given := fields["name"]; given && section == edit.Freezes {
+		if name != o.entry.Name {
+			return o, wrong("name: the path says %q", o.entry.Name)
+		}
+		delete(fields, "name")
+	}
+	if r.Method == http.MethodPut {
+		o.fields = fields
+	} else if len(fields) > 0 {
+		return o, wrong("of the body of DELETE only commit is read")
+	}
+	return o, nil
+}
+
+// edit does an order by the caller's own rights.
+func (s *server) edit(r *http.Request, o order) (*report.Edited, error) {
+	ctx, owner, name := r.Context(), r.PathValue("owner"), r.PathValue("repo")
+	token, err := bearer(r)
+	switch {
+	case err != nil:
+		return nil, err
+	case token == "":
+		return nil, errNoToken
+	}
+	may, err := s.door.standing(r, token, owner, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !may.Reads:
+		return nil, errNone
+	}
+	switch p, err := s.Source.Page(ctx, owner, name); {
+	case errors.Is(err, store.ErrUnknown), err == nil && p.Repo.ID != may.ID:
+		return nil, errNone
+	case err != nil:
+		return nil, err
+	case !may.Writes && !o.dryRun:
+		return nil, problem{code: http.StatusForbidden, says: "the owner of this token may not write to " + owner + "/" + name}
+	}
+	site, err := s.Site(token)
+	if err != nil {
+		return nil, err
+	}
+	was, err := site.Rules(ctx, owner, name)
+	switch {
+	case err != nil:
+		return nil, ofGitHub(err)
+	case was.Blob == "":
+		return nil, problem{code: http.StatusConflict, says: "the default branch has no " + config.File + "; sluice init writes a first one"}
+	case o.match != "" && o.match != string(was.Blob):
+		return &report.Edited{Blob: string(was.Blob)}, problem{code: http.StatusPreconditionFailed, says: "the file is another one: " + string(was.Blob)}
+	}
+	out, err := o.apply(was.Text)
+	if err != nil {
+		return &report.Edited{Blob: string(was.Blob)}, ofEdit(err)
+	}
+	v := &report.Edited{Edit: report.EditOf(config.File, was.Text, out, s.Now().UTC()), Blob: string(was.Blob)}
+	if o.dryRun || !v.Changed {
+		return v, nil
+	}
+	done, err := site.ChangeRules(ctx, owner, name, was, out, o.title(), "sluice-edit/"+string(o.entry.Section), o.commit)
+	switch {
+	case errors.Is(err, person.ErrMoved):
+		return v, problem{code: http.StatusPreconditionFailed, says: err.Error() + ": ask again"}
+	case err != nil:
+		return v, ofGitHub(err)
+	}
+	v.Written, v.Commit, v.Branch = true, string(done.Commit), done.Branch
+	if done.Pull > 0 {
+		v.Pull = &report.Comment{PullRequest: done.Pull, URL: done.URL}
+	}
+	return v, nil
+}
+
+func (o order) apply(src []byte) ([]byte, error) {
+	if o.fields == nil {
+		return edit.Remove(src, o.entry)
+	}
+	return edit.Set(src, o.entry, o.fields, true)
+}
+
+// title is the message of the commit, and the title of the pull request.
+func (o order) title() string {
+	does, what := "Set", strings.TrimSuffix(string(o.entry.Section), "s")
+	if o.fields == nil {
+		does = "Remove"
+	}
+	return plan.Fit(does + " " + what + " " + plan.Clean(o.entry.Name))
+}
+
+// ofGitHub is the answer where GitHub did not do what the caller asked of it by us.
+func ofGitHub(err error) error {
+	var refused *person.Refusal
+	switch {
+	case errors.Is(err, person.ErrToken):
+		return problem{code: http.StatusUnauthorized, says: err.Error()}
+	case errors.As(err, &refused) && refused.Status < http.StatusInternalServerError:
+		return problem{code: http.StatusForbidden, says: err.Error()}
+	}
+	return problem{code: http.StatusBadGateway, says: err.Error()}
+}
+
+// ofEdit is the answer where the file cannot be edited so.
+func ofEdit(err error) error {
+	var none *edit.NoEntryError
+	var invalid *edit.Invalid
+	switch {
+	case errors.As(err, &none):
+		return problem{code: http.StatusNotFound, says: err.Error()}
+	case errors.As(err, &invalid) && invalid.Before:
+		return problem{code: http.StatusConflict, says: "the file is invalid as it is: mend it first", findings: invalid.Findings}
+	case errors.As(err, &invalid):
+		return problem{code: http.StatusUnprocessableEntity, says: err.Error(), findings: invalid.Findings}
+	}
+	return problem{code: http.StatusUnprocessableEntity, says: err.Error()}
+}

@@ -1,0 +1,92 @@
+package person
+
+import (
+	"errors"
+	"slices"
+	"testing"
+)
+
+var read = Rules{Branch: "main", Tip: "t1p", Blob: "b10b", Text: []byte("version: 1\n")}
+
+// TestChangeRules: what is asked of GitHub, in its order, and what is left of an edit that GitHub refuses half-way: nothing.
+func TestChangeRules(t *testing.T) {
+	const tree, commit = `201 {"sha":"7ee"}`, `201 {"sha":"c0ffee1234567"}`
+	const moved = `200 {"data":{"repository":{"defaultBranchRef":{"name":"main","target":{"oid":"an0ther"}}}}}`
+	const still = `200 {"data":{"repository":{"defaultBranchRef":{"name":"main","target":{"oid":"t1p"}}}}}`
+	var none *Refusal
+	for about, c := range map[string]struct {
+		atOnce  bool
+		answers []string
+		last    string
+		want    func(Change, error) bool
+	}{
+		"a pull request": {false, []string{tree, commit, `201 {"ref":"x"}`, `201 {"number":12,"html_url":"u"}`}, "POST /repos/acme/fleet/pulls",
+			func(c Change, err error) bool {
+				return err == nil && c.Pull == 12 && c.URL == "u" && c.Branch == "sluice-edit/x-c0ffee1"
+			}},
+		"a pull request that is refused": {false, []string{tree, commit, `201 {"ref":"x"}`, `422 {"message":"no"}`, `204 `}, "DELETE /repos/acme/fleet/git/refs/heads/sluice-edit/x-c0ffee1",
+			func(c Change, err error) bool { return errors.As(err, &none) && none.Status == 422 && c == Change{} }},
+		"a commit": {true, []string{tree, commit, `200 {"ref":"refs/heads/main"}`}, "PATCH /repos/acme/fleet/git/refs/heads/main",
+			func(c Change, err error) bool {
+				return err == nil && c.Pull == 0 && c.Branch == "main" && c.Commit == "c0ffee1234567"
+			}},
+		"a commit that comes too late": {true, []string{tree, commit, `422 {"message":"Update is not a fast forward"}`, moved}, "POST /graphql",
+			func(_ Change, err error) bool { return errors.Is(err, ErrMoved) }},
+		"a commit past the branch's rules": {true, []string{tree, commit, `422 {"message":"Repository rule violations"}`, still}, "POST /graphql",
+			func(_ Change, err error) bool { return errors.As(err, &none) && none.Status == 422 }},
+		"a token that may not": {false, []string{`404 {}`}, "POST /repos/acme/fleet/git/trees", func(_ Change, err error) bool { return errors.As(err, &none) && none.Status == 404 }},
+	} {
+		s, at := site(t, c.answers...)
+		if got, err := s.ChangeRules(t.Context(), "acme", "fleet", read, []byte("version: 1\n\n"), "Set window x", "sluice-edit/x", c.atOnce); !c.want(got, err) {
+			t.Errorf("%s: %+v, %v", about, got, err)
+		}
+		if len(at.asked) != len(c.answers) || at.asked[len(at.asked)-1] != c.last {
+			t.Errorf("%s: asked %q", about, at.asked)
+		}
+	}
+}
+
+func TestStanding(t *testing.T) {
+	for answer, want := range map[string]Standing{
+		`200 {"data":{"repository":{"databaseId":7,"viewerPermission":"WRITE"}}}`:        {7, true, true},
+		`200 {"data":{"repository":{"databaseId":7,"viewerPermission":"TRIAGE"}}}`:       {7, true, false},
+		`200 {"data":{"repository":{"databaseId":7,"viewerPermission":null}}}`:           {7, false, false},
+		`200 {"data":{"repository":{"databaseId":7,"viewerPermission":"EVERYTHING"}}}`:   {7, false, false},
+		`200 {"data":{"repository":null},"errors":[{"type":"NOT_FOUND","message":"x"}]}`: {},
+		`200 {}`: {},
+	} {
+		s, _ := site(t, answer)
+		if got, err := s.May(t.Context(), "acme", "fleet"); err != nil || got != want {
+			t.Errorf("%s: %+v, %v", answer, got, err)
+		}
+	}
+	for answer, want := range map[string]error{`401 {"message":"Bad credentials"}`: ErrToken, `200 {"errors":[{"type":"RATE_LIMITED","message":"later"}]}`: nil, `200 <html>`: nil} {
+		s, _ := site(t, answer)
+		if _, err := s.May(t.Context(), "acme", "fleet"); err == nil || want != nil && !errors.Is(err, want) {
+			t.Errorf("%s: %v", answer, err)
+		}
+	}
+}
+
+// TestRulesThatAreNoText: a file that GitHub does not show whole is not edited.
+func TestRulesThatAreNoText(t *testing.T) {
+	file := func(object string) string {
+		return `200 {"data":{"repository":{"defaultBranchRef":{"name":"main","target":{"oid":"t1p","file":` + object + `}}}}}`
+	}
+	for _, answer := range []string{file(`{"oid":"b","object":{"text":null}}`), file(`{"oid":"b","object":{"text":"version: 1","isTruncated":true}}`)} {
+		s, _ := site(t, answer)
+		if v, err := s.Rules(t.Context(), "acme", "fleet"); err == nil {
+			t.Errorf("%s: %+v", answer, v)
+		}
+	}
+	for _, answer := range []string{file("null"), `200 {"data":{"repository":null}}`, `200 {"data":{"repository":{"defaultBranchRef":null}}}`} {
+		s, _ := site(t, answer)
+		if v, err := s.Rules(t.Context(), "acme", "fleet"); err != nil || v.Blob != "" {
+			t.Errorf("%s: %+v, %v", answer, v, err)
+		}
+	}
+	s, _ := site(t, file(`{"oid":"b10b","object":{"text":"version: 1\n"}}`))
+	if v, err := s.Rules(t.Context(), "acme", "fleet"); err != nil || v.Blob != "b10b" || v.Tip != "t1p" || !slices.Equal(v.Text, []byte("version: 1\n")) {
+		t.Errorf("%+v %v", v, err)
+	}
+}
