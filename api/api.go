@@ -69,7 +69,10 @@ func New(o Options) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &server{o, newDoor(o)}
+	return handler(&server{o, newDoor(o)})
+}
+
+func handler(s *server) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/v1/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

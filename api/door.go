@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"maps"
 	"net"
 	"net/http"
 	"regexp"
@@ -101,6 +102,9 @@ func bearer(r *http.Request) (string, error) {
 func (d *door) standing(r *http.Request, token, owner, repo string) (person.Standing, error) {
 	hash := sha256.Sum256([]byte(token))
 	q := question{hash, strings.ToLower(owner), strings.ToLower(repo)}
+	if err := d.try(hash, address(r)); err != nil { // before anything is kept of it
+		return person.Standing{}, err
+	}
 	if err := d.count(hash); err != nil {
 		return person.Standing{}, err
 	}
@@ -109,9 +113,6 @@ func (d *door) standing(r *http.Request, token, owner, repo string) (person.Stan
 	d.mu.Unlock()
 	if asked && d.now().Before(kept.at.Add(answerFor)) {
 		return kept.Standing, nil
-	}
-	if err := d.try(hash, address(r)); err != nil {
-		return person.Standing{}, err
 	}
 	at := d.now()
 	v, err := d.may(r.Context(), token, owner, repo)
@@ -132,20 +133,7 @@ func (d *door) standing(r *http.Request, token, owner, repo string) (person.Stan
 func (d *door) count(hash tokenHash) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	now := d.now()
-	if d.calls == nil || now.Sub(d.since) >= countFor || now.Before(d.since) {
-		d.since, d.calls, d.unknown, d.tried = now, map[tokenHash]int{}, map[string]int{}, 0
-		for q, a := range d.answers {
-			if now.Sub(a.at) >= answerFor {
-				delete(d.answers, q)
-			}
-		}
-		for hash, at := range d.known {
-			if now.Sub(at) >= knownFor {
-				delete(d.known, hash)
-			}
-		}
-	}
+	d.turn()
 	if d.calls[hash] >= callsMost {
 		return d.busy("too many calls")
 	}
@@ -153,10 +141,22 @@ func (d *door) count(hash tokenHash) error {
 	return nil
 }
 
+// turn begins another minute once one is over, and forgets what counts no more; d.mu is held.
+func (d *door) turn() {
+	now := d.now()
+	if d.calls != nil && now.Sub(d.since) < countFor && !now.Before(d.since) {
+		return
+	}
+	d.since, d.calls, d.unknown, d.tried = now, map[tokenHash]int{}, map[string]int{}, 0
+	maps.DeleteFunc(d.answers, func(_ question, a standing) bool { return now.Sub(a.at) >= answerFor })
+	maps.DeleteFunc(d.known, func(_ tokenHash, at time.Time) bool { return now.Sub(at) >= knownFor })
+}
+
 // try lets a token be sent to GitHub.
 func (d *door) try(hash tokenHash, from string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.turn()
 	if _, known := d.known[hash]; known {
 		return nil
 	}

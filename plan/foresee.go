@@ -78,16 +78,31 @@ func Steps(d window.Difference, zone func(window.Name) *time.Location, at time.T
 
 func changed(c window.Change, zone *time.Location) string {
 	switch {
-	case c.Was == nil:
-		return "comes: " + opening(c.Is, zone)
-	case c.Is == nil:
-		return "goes: " + opening(c.Was, zone)
+	case c.Was.All == 0:
+		return "comes: " + openings(c.Is, zone)
+	case c.Is.All == 0:
+		return "goes: " + openings(c.Was, zone)
 	}
-	return "moves: " + opening(c.Was, zone) + " becomes " + opening(c.Is, zone)
+	return "moves: " + openings(c.Was, zone) + " becomes " + openings(c.Is, zone)
+}
+
+// openingsNamed is how many openings of one change are named on either side.
+const openingsNamed = 3
+
+func openings(all window.Openings, zone *time.Location) string {
+	var out []string
+	for _, o := range all.First[:min(len(all.First), openingsNamed)] {
+		out = append(out, opening(o, zone))
+	}
+	text := strings.Join(out, ", ")
+	if more := all.All - len(out); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // opening is an opening as people read it, with until when it releases: "Mon 23 Nov 2026 08:00 until Thu 26 Nov 2026 17:00 CET (releases until 16:50)".
-func opening(o *window.Opening, zone *time.Location) string {
+func opening(o window.Opening, zone *time.Location) string {
 	switch {
 	case o.From.IsZero() && o.Until.IsZero():
 		return "always"

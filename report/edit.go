@@ -35,11 +35,12 @@ type Shift struct {
 	steps []plan.Step
 }
 
-// Change is an opening that comes, goes or moves.
+// Change is openings that come, go or move; those that overlap belong together: one may become several, and several one.
 type Change struct {
 	Window window.Name `json:"window"`
-	Was    *Opening    `json:"was"`
-	Is     *Opening    `json:"is"`
+	Was    []Opening   `json:"was"`
+	Is     []Opening   `json:"is"`
+	More   int         `json:"more"` // openings of this change that are left out
 }
 
 // Opening is an interval in which a window is open; what has no beginning, or no end in sight, is null.
@@ -80,7 +81,7 @@ func shiftOf(d window.Difference, was, is *config.Policy) Shift {
 	v := Shift{From: Instant{d.During.From}, Until: Instant{d.During.Until}, Comes: d.Comes, Goes: d.Goes, Moves: d.Moves, Openings: []Change{}}
 	v.Says = plan.Shift(d, plan.ZoneOf(window.Live, is, was))
 	for _, c := range d.Changes {
-		v.Openings = append(v.Openings, Change{c.Window, openingOf(c.Was), openingOf(c.Is)})
+		v.Openings = append(v.Openings, Change{c.Window, openingsOf(c.Was), openingsOf(c.Is), c.Was.All + c.Is.All - len(c.Was.First) - len(c.Is.First)})
 	}
 	d.Changes = d.Changes[:min(len(d.Changes), shownChanges)]
 	v.steps = plan.Steps(d, func(n window.Name) *time.Location { return plan.ZoneOf(n, is, was) }, d.During.From)
@@ -90,11 +91,12 @@ func shiftOf(d window.Difference, was, is *config.Policy) Shift {
 // Steps is the first of the openings, for people.
 func (s Shift) Steps() []plan.Step { return s.steps }
 
-func openingOf(o *window.Opening) *Opening {
-	if o == nil {
-		return nil
+func openingsOf(all window.Openings) []Opening {
+	out := []Opening{}
+	for _, o := range all.First {
+		out = append(out, Opening{Instant{o.From}, Instant{o.Until}, Instant{o.Releases}})
 	}
-	return &Opening{Instant{o.From}, Instant{o.Until}, Instant{o.Releases}}
+	return out
 }
 
 // context is how many lines of a file a difference shows around those that are others.

@@ -110,7 +110,9 @@ func New(ctx context.Context, s Settings, log *slog.Logger) (_ *Service, err err
 }
 
 // Decide is everything that is decided of a repository.
-func Decide(s plan.Snapshot) plan.Plan { return plan.Foresee(s, plan.Join(gate.Decide(s), promoter.Decide(s))) }
+func Decide(s plan.Snapshot) plan.Plan {
+	return plan.Foresee(s, plan.Join(gate.Decide(s), promoter.Decide(s)))
+}
 
 func listenOn(ctx context.Context, name, address string) (net.Listener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)

@@ -46,8 +46,8 @@ type Options struct {
 	Metrics http.Handler
 	// API answers what lies below /api/; nil: nothing does.
 	API http.Handler
-	Now     func() time.Time // nil: time.Now
-	Log     *slog.Logger     // nil: nothing is logged
+	Now func() time.Time // nil: time.Now
+	Log *slog.Logger     // nil: nothing is logged
 }
 
 // New makes the handler of GET /, GET /history and their style sheet.

@@ -12,10 +12,16 @@ type Difference struct {
 	Changes            []Change // the first of them, in the order of time
 }
 
-// Change is one opening that comes, goes or moves.
+// Change is openings that come, go or move. Those that overlap belong together: one may become several, and several one.
 type Change struct {
 	Window  Name
-	Was, Is *Opening // nil: there is none
+	Was, Is Openings // of one that comes there were none, of one that goes there are none
+}
+
+// Openings is some openings of a window, in the order of time.
+type Openings struct {
+	All   int
+	First []Opening // the first of them
 }
 
 // Opening is an open interval, and until when it releases: its end less the cutoff; zero: no end is in sight.
@@ -24,14 +30,17 @@ type Opening struct {
 	Releases time.Time
 }
 
-// mostCompared bounds how many openings a Difference looks at.
-const mostCompared = 20_000
+// mostCompared bounds how many openings a Difference looks at, mostParts how many of one change it keeps on either side.
+const (
+	mostCompared = 20_000
+	mostParts    = 8
+)
 
 // Any reports whether anything is another opening.
 func (d Difference) Any() bool { return d.Comes+d.Goes+d.Moves > 0 }
 
 // Compare looks at the openings of some windows that begin during an interval or are under way when that begins, and keeps the first so many
-// changes. What began before the interval has no beginning worth comparing. Of two openings that overlap one has moved to the other.
+// changes. What began before the interval has no beginning worth comparing.
 func Compare(was, is *Calendar, names []Name, during Interval, most int) Difference {
 	d := Difference{During: during}
 	each := max(1, mostCompared/max(1, 2*len(names)))
@@ -55,63 +64,89 @@ func Compare(was, is *Calendar, names []Name, during Interval, most int) Differe
 }
 
 // openings is those of a window, in order.
-func (c *Calendar) openings(n Name, during Interval) (all []*Opening) {
+func (c *Calendar) openings(n Name, during Interval) (all []Opening) {
 	for i := range c.Intervals(n, during.From, during.Until) {
 		o := Opening{Interval: i}
 		if !i.Until.IsZero() {
 			o.Releases = i.Until.Add(-c.Cutoff(n))
 		}
-		all = append(all, &o)
+		all = append(all, o)
 	}
 	return all
 }
 
-// add compares the openings of one window.
-func (d *Difference) add(n Name, was, is []*Opening) {
+// add compares the openings of one window, those together that overlap.
+func (d *Difference) add(n Name, was, is []Opening) {
 	for len(was) > 0 || len(is) > 0 {
+		w, i := connected(was, is)
+		same := w == 1 && i == 1 && was[0].same(is[0], d.During.From)
 		switch {
-		case len(is) == 0 || len(was) > 0 && was[0].before(is[0]):
-			d.Goes++
-			d.Changes = append(d.Changes, Change{Window: n, Was: was[0]})
-			was = was[1:]
-		case len(was) == 0 || is[0].before(was[0]):
+		case same:
+		case w == 0:
 			d.Comes++
-			d.Changes = append(d.Changes, Change{Window: n, Is: is[0]})
-			is = is[1:]
+		case i == 0:
+			d.Goes++
 		default:
-			if !is[0].same(was[0], d.During.From) {
-				d.Moves++
-				d.Changes = append(d.Changes, Change{n, was[0], is[0]})
-			}
-			was, is = was[1:], is[1:]
+			d.Moves++
+		}
+		if !same {
+			d.Changes = append(d.Changes, Change{n, first(was[:w]), first(is[:i])})
+		}
+		was, is = was[w:], is[i:]
+	}
+}
+
+// connected is how many of the first of two lists overlap some of the other list's, from the one on that begins first.
+func connected(was, is []Opening) (w, i int) {
+	if len(is) == 0 || len(was) > 0 && !is[0].From.Before(was[0].From) {
+		w = 1
+	} else {
+		i = 1
+	}
+	for {
+		switch {
+		case w < len(was) && i > 0 && !is[i-1].before(was[w]):
+			w++
+		case i < len(is) && w > 0 && !was[w-1].before(is[i]):
+			i++
+		default:
+			return w, i
 		}
 	}
 }
 
+func first(all []Opening) Openings {
+	return Openings{len(all), slices.Clone(all[:min(len(all), mostParts)])}
+}
+
 // before reports whether an opening is over when another one begins.
-func (o *Opening) before(p *Opening) bool { return !o.Until.IsZero() && !o.Until.After(p.From) }
+func (o Opening) before(p Opening) bool { return !o.Until.IsZero() && !o.Until.After(p.From) }
 
 // same reports whether two openings are one for whoever comes at an instant.
-func (o *Opening) same(p *Opening, from time.Time) bool {
+func (o Opening) same(p Opening, from time.Time) bool {
 	began := !o.From.After(from) && !p.From.After(from)
 	return (began || o.From.Equal(p.From)) && o.Until.Equal(p.Until) && o.Releases.Equal(p.Releases)
 }
 
-// begins is when the earlier of the two openings begins.
+// begins is when the first of the openings begins.
 func (c Change) begins() time.Time {
-	if c.Was == nil || c.Is != nil && c.Is.From.Before(c.Was.From) {
-		return c.Is.From
+	if c.Was.All == 0 || c.Is.All > 0 && c.Is.First[0].From.Before(c.Was.First[0].From) {
+		return c.Is.First[0].From
 	}
-	return c.Was.From
+	return c.Was.First[0].From
 }
 
-// Ended reports whether nothing of a change is left to come.
+// Ended reports whether nothing of a change is left to come, as far as it is kept.
 func (c Change) Ended(at time.Time) bool {
-	over := func(o *Opening) bool { return o == nil || !o.Until.IsZero() && !o.Until.After(at) }
+	over := func(o Openings) bool {
+		return o.All == len(o.First) && !slices.ContainsFunc(o.First, func(o Opening) bool { return o.Until.IsZero() || o.Until.After(at) })
+	}
 	return over(c.Was) && over(c.Is)
 }
 
-// Releasable reports whether an opening releases at an instant.
-func (o *Opening) Releasable(at time.Time) bool {
-	return o != nil && !o.From.After(at) && (o.Releases.IsZero() || at.Before(o.Releases))
+// Releasable reports whether one of the openings releases at an instant.
+func (o Openings) Releasable(at time.Time) bool {
+	return slices.ContainsFunc(o.First, func(o Opening) bool {
+		return !o.From.After(at) && (o.Releases.IsZero() || at.Before(o.Releases))
+	})
 }

@@ -16,17 +16,21 @@ func during(t *testing.T, from, until string) Interval {
 // listedChanges is changes in words, with instants of Europe/Berlin.
 func listedChanges(t *testing.T, d Difference) string {
 	t.Helper()
-	at := func(o *Opening) string {
-		if o == nil {
-			return "none"
-		}
+	at := func(all Openings) string {
 		day := func(i time.Time) string {
 			if i.IsZero() {
 				return "?"
 			}
 			return i.In(zone(t, "Europe/Berlin")).Format("02T15:04")
 		}
-		return fmt.Sprintf("%s-%s(%s)", day(o.From), day(o.Until), day(o.Releases))
+		if all.All == 0 {
+			return "none"
+		}
+		var out []string
+		for _, o := range all.First {
+			out = append(out, fmt.Sprintf("%s-%s(%s)", day(o.From), day(o.Until), day(o.Releases)))
+		}
+		return strings.Join(out, "+")
 	}
 	out := make([]string, 0, len(d.Changes))
 	for _, c := range d.Changes {
@@ -63,7 +67,9 @@ func TestCompare(t *testing.T) {
 		{"when it began, once it has", []Spec{daily}, with(func(s *Spec) { s.Open, s.Duration = "30 8 * * *", 90*time.Minute }), nil, during(t, "2026-12-01T09:00", "2026-12-02T00:00"),
 			"0 come, 0 go, 0 move: "},
 		{"a freeze in between", []Spec{daily}, []Spec{daily}, []Freeze{frozen}, all,
-			"1 come, 0 go, 1 move: w 02T08:00-02T10:00(02T10:00)→02T08:00-02T09:00(02T09:00); w none→02T09:30-02T10:00(02T10:00)"},
+			"0 come, 0 go, 1 move: w 02T08:00-02T10:00(02T10:00)→02T08:00-02T09:00(02T09:00)+02T09:30-02T10:00(02T10:00)"},
+		{"one that takes in others", []Spec{daily}, with(func(s *Spec) { s.Dates = []Span{{moment("2026-12-02T09:00"), moment("2026-12-03T09:00")}} }), nil, all,
+			"0 come, 0 go, 1 move: w 02T08:00-02T10:00(02T10:00)+03T08:00-03T10:00(03T10:00)→02T08:00-03T10:00(03T10:00)"},
 		{"a new one", nil, with(func(s *Spec) { s.Open = "0 8 2 * *" }), nil, all, "1 come, 0 go, 0 move: w none→02T08:00-02T10:00(02T10:00)"},
 		{"one that is gone", with(func(s *Spec) { s.Open = "0 8 2 * *" }), nil, nil, all, "0 come, 1 go, 0 move: w 02T08:00-02T10:00(02T10:00)→none"},
 	} {
@@ -110,34 +116,32 @@ func FuzzCompare(f *testing.F) {
 			t.Fatalf("%d changes of %d, %d, %d", len(d.Changes), d.Comes, d.Goes, d.Moves)
 		}
 		for _, name := range was.Names() {
-			left := slices.DeleteFunc(openingsIn(was, name, d.During), func(o Opening) bool { return hasOpening(d, name, o) })
+			left := slices.DeleteFunc(was.openings(name, d.During), func(o Opening) bool { return hasOpening(d, name, o) })
 			for _, c := range d.Changes {
-				if c.Window == name && c.Is != nil {
-					left = append(left, *c.Is)
+				if c.Window == name {
+					left = append(left, c.Is.First...)
+				}
+				if len(c.Was.First) < c.Was.All || len(c.Is.First) < c.Is.All {
+					return // all of it is not kept
 				}
 			}
 			slices.SortFunc(left, func(a, b Opening) int { return a.From.Compare(b.From) })
-			want := openingsIn(is, name, d.During)
-			if !slices.EqualFunc(left, want, func(a, b Opening) bool { return (&a).same(&b, from) }) {
+			want := is.openings(name, d.During)
+			if !slices.EqualFunc(left, want, func(a, b Opening) bool { return a.same(b, from) }) {
 				t.Fatalf("%s: with the changes\n%v, without\n%v", name, left, want)
 			}
 		}
 	})
 }
 
-func openingsIn(c *Calendar, name Name, during Interval) (all []Opening) {
-	for _, o := range c.openings(name, during) {
-		all = append(all, *o)
-	}
-	return all
-}
-
 func hasOpening(d Difference, name Name, o Opening) bool {
-	return slices.ContainsFunc(d.Changes, func(c Change) bool { return c.Window == name && c.Was != nil && *c.Was == o })
+	return slices.ContainsFunc(d.Changes, func(c Change) bool { return c.Window == name && slices.Contains(c.Was.First, o) })
 }
 
 func BenchmarkCompare(b *testing.B) {
-	hourly := func(minute string) *Calendar { return berlin(b, []Spec{{Name: "w", Open: minute + " * * * *", Duration: 10 * time.Minute}}) }
+	hourly := func(minute string) *Calendar {
+		return berlin(b, []Spec{{Name: "w", Open: minute + " * * * *", Duration: 10 * time.Minute}})
+	}
 	was, is := hourly("0"), hourly("30")
 	from := local(b, "2026-12-01T00:00")
 	for b.Loop() {

@@ -11,7 +11,9 @@ import (
 // TestServerIsBelievedLittle: a token goes over TLS or to this machine alone, and nowhere that an answer leads; what is answered is no more than text.
 func TestServerIsBelievedLittle(t *testing.T) {
 	t.Setenv("GH_TOKEN", "ghp_secret")
-	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("it was led to %s with %q", r.URL, r.Header.Get("Authorization")) }))
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("it was led to %s with %q", r.URL, r.Header.Get("Authorization"))
+	}))
 	defer elsewhere.Close()
 	body, code := "", 0
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
