@@ -83,7 +83,7 @@ func handler(s *server) http.Handler {
 		mux.HandleFunc("DELETE /api/v1/repos/{owner}/{repo}"+path, s.editing(section))
 	}
 	for path, answer := range map[string]func(*http.Request, store.Page) (any, error){
-		"": s.repository, "/pulls/{number}": pull, "/windows": s.windows, "/branches": branches, "/history": s.history,
+		"": s.repository, "/pulls/{number}": s.pull, "/windows": s.windows, "/branches": branches, "/history": s.history,
 	} {
 		mux.HandleFunc("GET /api/v1/repos/{owner}/{repo}"+path, s.reading(answer))
 	}

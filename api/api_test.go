@@ -324,6 +324,10 @@ func TestAnswers(t *testing.T) {
 	w.want(fleet, "", 200, `"repository":"acme/fleet","at":"2026-11-23T10:59:00Z","wake":null,"pull_requests":[{"number":3,"base":"main","head":"0123","verdict":"held","reason":"held by nights",`,
 		`"branches":[{"name":"rw/a"`, `"next_look":"2026-11-23T11:01:00Z","more":2,"warnings":["main: not enforced"]`)
 	w.want(fleet+"/pulls/3", "", 200, `"steps":[{"about":"x-rw/a","says":"nights (preset)"}]`, `"title":"a \u003cb\u003e"`)
+	w.want(fleet+"/pulls/3", "", 200, `"then":null`)
+	w.want(fleet+"/pulls/3?at=2026-11-23T21:30:00Z", "", 200, `"then":{"at":"2026-11-23T21:30:00Z","releasable":true,"until":"2026-11-24T00:50:00Z","closed":[],"other":[]}`)
+	w.want(fleet+"/pulls/3?at=2026-11-23T20:30:00Z", "", 200, `"releasable":false,"until":"2026-11-23T21:00:00Z","closed":["nights"]`)
+	w.want(fleet+"/pulls/3?at=soon", "", 400, "RFC 3339")
 	w.want(fleet+"/pulls/4", "", 404)
 	w.want(fleet+"/pulls/0", "", 404)
 	w.want(fleet+"/pulls/x", "", 404)
@@ -338,6 +342,7 @@ func TestAnswers(t *testing.T) {
 	}
 	w.file = "version: 9\n"
 	w.want(fleet+"/windows", "", 409)
+	w.want(fleet+"/pulls/3?at=2026-11-23T21:30:00Z", "", 409)
 	w.file = strings.Replace(apiFile, `"0 22 * * MON-THU", duration: 4h, cutoff: 10m`, `"*/2 * * * *", duration: 1m, cutoff: 10s`, 1)
 	w.want(fleet+"/windows?days=400", "", 400, "fewer days")
 }

@@ -24,8 +24,8 @@ func (s *server) repository(_ *http.Request, p store.Page) (any, error) {
 	return v, nil
 }
 
-// pull is one pull request, with how its verdict came about.
-func pull(r *http.Request, p store.Page) (any, error) {
+// pull is one pull request, with how its verdict came about, and what its windows say at an instant that is asked about.
+func (s *server) pull(r *http.Request, p store.Page) (any, error) {
 	number, err := strconv.Atoi(r.PathValue("number"))
 	if err != nil {
 		return nil, errNone
@@ -39,7 +39,42 @@ func pull(r *http.Request, p store.Page) (any, error) {
 	for _, step := range p.Verdicts[i].Why {
 		v.Steps = append(v.Steps, report.Step{About: step.About, Says: step.Says})
 	}
+	if !r.URL.Query().Has("at") {
+		return v, nil
+	}
+	at, err := s.instant(r)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.calendar(p.Repo)
+	if err != nil {
+		return nil, err
+	}
+	v.Then = report.ThenOf(c, p.Verdicts[i].Releases, at)
 	return v, nil
+}
+
+// instant is what ?at= names; now, if there is none.
+func (s *server) instant(r *http.Request) (time.Time, error) {
+	text := r.URL.Query().Get("at")
+	if text == "" {
+		return s.Now().UTC(), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return at, wrong("at %q: want RFC 3339 with an offset, such as 2026-11-23T08:00:00Z", text)
+	}
+	return at, nil
+}
+
+// calendar is that of a repository's default branch.
+func (s *server) calendar(repo plan.Repo) (*window.Calendar, error) {
+	if s.Calendar != nil {
+		if c := s.Calendar(repo); c != nil {
+			return c, nil
+		}
+	}
+	return nil, problem{code: http.StatusConflict, says: "the file of the default branch is missing or invalid, or was not read since the service began"}
 }
 
 // branches is the windowed branches.
@@ -55,26 +90,19 @@ const (
 
 // windows is when the windows are open.
 func (s *server) windows(r *http.Request, p store.Page) (any, error) {
-	at, days := s.Now().UTC(), daysUsual
-	q := r.URL.Query()
-	if text := q.Get("at"); text != "" {
-		var err error
-		if at, err = time.Parse(time.RFC3339, text); err != nil {
-			return nil, wrong("at %q: want RFC 3339 with an offset, such as 2026-11-23T08:00:00Z", text)
-		}
+	at, err := s.instant(r)
+	if err != nil {
+		return nil, err
 	}
-	if text := q.Get("days"); text != "" {
-		var err error
+	days := daysUsual
+	if text := r.URL.Query().Get("days"); text != "" {
 		if days, err = strconv.Atoi(text); err != nil || days < 1 || days > daysMost {
 			return nil, wrong("days %q: want 1 to %d", text, daysMost)
 		}
 	}
-	var c *window.Calendar
-	if s.Calendar != nil {
-		c = s.Calendar(p.Repo)
-	}
-	if c == nil {
-		return nil, problem{code: http.StatusConflict, says: "the file of the default branch is missing or invalid, or was not read since the service began"}
+	c, err := s.calendar(p.Repo)
+	if err != nil {
+		return nil, err
 	}
 	run := meter.New(r.Context(), meter.Limits{meter.Nodes: windowNodes})
 	defer run.Close()

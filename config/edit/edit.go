@@ -107,10 +107,7 @@ func Remove(src []byte, e Entry) ([]byte, error) {
 
 // Get is the fields of an entry of a valid file; nil if there is none. They can be set as they are.
 func Get(src []byte, e Entry) (Fields, error) {
-	if policy, findings := config.Parse(src); policy == nil {
-		return nil, &Invalid{findings, src, true}
-	}
-	f, err := open(src)
+	f, err := valid(src)
 	if err != nil {
 		return nil, err
 	}
@@ -118,12 +115,17 @@ func Get(src []byte, e Entry) (Fields, error) {
 	return was, nil
 }
 
-// run edits a file that is valid into one that is, and says what was wanted.
-func run(src []byte, e Entry, change func(f *file, was Fields) error) ([]byte, error) {
+// valid opens a file that is valid.
+func valid(src []byte) (*file, error) {
 	if policy, findings := config.Parse(src); policy == nil {
 		return nil, &Invalid{findings, src, true}
 	}
-	f, err := open(src)
+	return open(src)
+}
+
+// run edits a file that is valid into one that is, and says what was wanted.
+func run(src []byte, e Entry, change func(f *file, was Fields) error) ([]byte, error) {
+	f, err := valid(src)
 	if err != nil {
 		return nil, err
 	}
