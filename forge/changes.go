@@ -53,12 +53,16 @@ func (l *observation) addChanges(ctx context.Context, s *plan.Snapshot) error {
 			read = append(read, i)
 		}
 	}
-	read = append(read, stale[:min(len(stale), maxTexts)]...) // the others with the next looks, so that a change of the base's file costs a point for each
+	read = append(read, stale[:min(len(stale), maxStale)]...) // the others with the next looks, so that each costs four points at most
 	return look.InHalves(read, maxTexts, func(some []int) error { return l.readChanges(ctx, s, some) })
 }
 
-// maxTexts is how many texts are asked for in one query: an answer has a megabyte at most.
-const maxTexts = 4
+// maxTexts is how many texts are asked for in one query: an answer has a megabyte at most. maxStale is how many are read again in one look
+// because the base has another file, or a week began.
+const (
+	maxTexts = 4
+	maxStale = 4 * maxTexts
+)
 
 // touchesRules reports whether the repository's file is among the changed ones, and whether nothing remains of it.
 func touchesRules(files []plan.File) (touches, deletes bool) {

@@ -17,8 +17,8 @@ import (
 func TestRulesChangeInTime(t *testing.T) {
 	w := newWorld(t, map[string]string{config.File: policyText})
 	var all []int
-	for i := range 6 {
-		text := strings.Replace(policyText, "duration: 4h", fmt.Sprintf("duration: %dh", i+5), 1)
+	for i := range 18 {
+		text := strings.Replace(policyText, "duration: 4h", fmt.Sprintf("duration: %dm", 241+i), 1)
 		n, err := w.r.OpenPull(standin.NewPull{Head: fmt.Sprintf("h%d", i), Change: &standin.Change{Write: map[string]string{config.File: text}}})
 		w.must(err)
 		all = append(all, n)
@@ -50,20 +50,20 @@ func TestRulesChangeInTime(t *testing.T) {
 		return n
 	}
 	w.look(Ask{At: at})
-	if n := compared(Ask{At: at.Add(3 * 24 * time.Hour)}, 1); n != 6 {
-		t.Errorf("%d of 6 are compared in a quiet look of the same week", n)
+	if n := compared(Ask{At: at.Add(3 * 24 * time.Hour)}, 1); n != 18 {
+		t.Errorf("%d of 18 are compared in a quiet look of the same week", n)
 	}
 	next := Ask{At: at.Add(7 * 24 * time.Hour)}
-	if n := compared(next, 2); n != 4 {
-		t.Errorf("%d of 6 are compared in the next week's first look", n)
+	if n := compared(next, 5); n != 16 {
+		t.Errorf("%d of 18 are compared in the next week's first look", n)
 	}
-	if n := compared(next, 2); n != 6 {
-		t.Errorf("%d of 6 are compared in the next week's second look", n)
+	if n := compared(next, 2); n != 18 {
+		t.Errorf("%d of 18 are compared in the next week's second look", n)
 	}
 	w.rulesOnMain(strings.Replace(policyText, "duration: 4h", "duration: 3h", 1))
 	w.look(next)
 	w.look(next)
-	if n := compared(next, 1); n != 6 {
-		t.Errorf("%d of 6 are compared with the base's new file", n)
+	if n := compared(next, 1); n != 18 {
+		t.Errorf("%d of 18 are compared with the base's new file", n)
 	}
 }
