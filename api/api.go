@@ -59,6 +59,7 @@ const askMost = 15 * time.Second
 type server struct {
 	Options
 	door *door
+	turn chan struct{} // full while a file is edited
 }
 
 // New makes the handler of what lies below /api/v1.
@@ -69,10 +70,12 @@ func New(o Options) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return handler(&server{o, newDoor(o)})
+	return newServer(o).handler()
 }
 
-func handler(s *server) http.Handler {
+func newServer(o Options) *server { return &server{o, newDoor(o), make(chan struct{}, 1)} }
+
+func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/v1/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

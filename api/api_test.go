@@ -34,6 +34,7 @@ type world struct {
 	at     time.Time
 	api    http.Handler
 	door   *door
+	turn   chan struct{}
 	router routers.Router
 	pages  map[string]store.Page
 	acts   []store.Act
@@ -84,6 +85,8 @@ func newWorld(t *testing.T, open bool) *world {
 				return person.Standing{ID: 7, Reads: true}, nil
 			case token == "ghp_carol" && owner+"/"+name == "acme/fleet":
 				return person.Standing{ID: 7, Reads: true, Writes: true}, nil
+			case token == "ghp_dave": // to whom GitHub does not say which one it is
+				return person.Standing{Reads: true, Writes: true}, nil
 			case token == "ghp_bob": // to whom GitHub shows another one by that name
 				return person.Standing{ID: 8, Reads: true}, nil
 			case token == "ghp_alice", token == "ghp_mallory":
@@ -92,8 +95,8 @@ func newWorld(t *testing.T, open bool) *world {
 			return person.Standing{}, person.ErrToken
 		},
 	}
-	w.door = newDoor(o)
-	w.api = handler(&server{o, w.door})
+	s := newServer(o)
+	w.door, w.turn, w.api = s.door, s.turn, s.handler()
 	doc, err := openapi3.NewLoader().LoadFromData(description)
 	if err == nil {
 		err = doc.Validate(t.Context(), openapi3.IsOpenAPI31OrLater())
@@ -220,7 +223,7 @@ func TestWhoMayRead(t *testing.T) {
 	for _, path := range []string{fleet, fleet + "/pulls/3", fleet + "/windows", fleet + "/branches", fleet + "/history", "/api/v1/repos/ACME/Fleet"} {
 		w.want(path, "ghp_alice", 200)
 		for token, code := range map[string]int{
-			"": 401, "ghp_mallory": 404, "ghp_bob": 404, "ghp_eve": 401, "hunter2": 401, "ghp_a b": 401, "ghp_" + strings.Repeat("x", 400): 401,
+			"": 401, "ghp_mallory": 404, "ghp_bob": 404, "ghp_dave": 404, "ghp_eve": 401, "hunter2": 401, "ghp_a b": 401, "ghp_" + strings.Repeat("x", 400): 401,
 		} {
 			w.want(path, token, code)
 		}
@@ -399,6 +402,7 @@ func TestEdits(t *testing.T) {
 		{"PUT", nights, "ghp_eve", dated, nil, 401, "does not know"},
 		{"PUT", nights, "ghp_mallory", dated, nil, 404, "there is none"},
 		{"PUT", nights, "ghp_bob", dated, nil, 404, "there is none"}, // another repository of that name
+		{"PUT", nights, "ghp_dave", dated, nil, 404, "there is none"},
 		{"PUT", nights, "ghp_alice", dated, nil, 403, "may not write"},
 		{"DELETE", nights, "ghp_alice", "", nil, 403, "may not write"},
 		{"PUT", nights, "ghp_carol", dated, []string{"If-Match", `"a10a"`}, 412, "another one: b10b"},
@@ -443,6 +447,16 @@ func TestEdits(t *testing.T) {
 			t.Errorf("%v: %d %s", err, got, body)
 		}
 	}
+	w.turn <- struct{}{} // somebody else edits, and goes on doing so
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := httptest.NewRequestWithContext(ctx, http.MethodPut, "http://localhost"+nights, strings.NewReader(dated))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer ghp_carol")
+	if code, body := w.send(r); code != 503 || !strings.Contains(body, "others edit") {
+		t.Errorf("%d %s", code, body)
+	}
+	<-w.turn
 	w.refuse, w.rules.Text = errors.New("nothing is to be written"), []byte("version: 9\n")
 	if code, body, _ := w.ask("PUT", nights, "ghp_carol", dated); code != 409 || !strings.Contains(body, "mend it first") {
 		t.Errorf("%d %s", code, body)

@@ -79,7 +79,7 @@ func (d *door) reader(r *http.Request, owner, repo string) (int64, error) {
 		return anybody, d.count(tokenHash{})
 	}
 	v, err := d.standing(r, token, owner, repo)
-	if err == nil && !v.Reads {
+	if err == nil && (!v.Reads || v.ID == anybody) {
 		err = errNone
 	}
 	return v.ID, err

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/config/edit"
@@ -144,11 +145,10 @@ func (s *server) edit(r *http.Request, o order) (*report.Edited, error) {
 	case o.match != "" && o.match != string(was.Blob):
 		return &report.Edited{Blob: string(was.Blob)}, problem{code: http.StatusPreconditionFailed, says: "the file is another one: " + string(was.Blob)}
 	}
-	out, err := o.apply(was.Text)
+	v, out, err := s.edited(ctx, o, was)
 	if err != nil {
-		return &report.Edited{Blob: string(was.Blob)}, ofEdit(err)
+		return &report.Edited{Blob: string(was.Blob)}, err
 	}
-	v := &report.Edited{Edit: report.EditOf(config.File, was.Text, out, s.Now().UTC()), Blob: string(was.Blob)}
 	if o.dryRun || !v.Changed {
 		return v, nil
 	}
@@ -164,6 +164,21 @@ func (s *server) edit(r *http.Request, o order) (*report.Edited, error) {
 		v.Pull = &report.Comment{PullRequest: done.Pull, URL: done.URL}
 	}
 	return v, nil
+}
+
+// edited is what an order makes of a file. One at a time: what a file and its openings take of memory is taken once.
+func (s *server) edited(ctx context.Context, o order, was person.Rules) (*report.Edited, []byte, error) {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return nil, nil, problem{code: http.StatusServiceUnavailable, says: "others edit files just now", after: time.Second}
+	}
+	out, err := o.apply(was.Text)
+	if err != nil {
+		return nil, nil, ofEdit(err)
+	}
+	return &report.Edited{Edit: report.EditOf(config.File, was.Text, out, s.Now().UTC()), Blob: string(was.Blob)}, out, nil
 }
 
 func (o order) apply(src []byte) ([]byte, error) {

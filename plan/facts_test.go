@@ -12,7 +12,7 @@ import (
 
 const factsFile = "version: 1\ntimezone: UTC\nmode: enforce\nwindows:\n  night: {open: \"0 22 * * *\", duration: 4h}\n"
 
-func policyOf(t *testing.T, text string) *config.Policy {
+func policyOf(t testing.TB, text string) *config.Policy {
 	t.Helper()
 	p, findings := config.Parse([]byte(text))
 	if p == nil {

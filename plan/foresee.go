@@ -86,12 +86,9 @@ func changed(c window.Change, zone *time.Location) string {
 	return "moves: " + openings(c.Was, zone) + " becomes " + openings(c.Is, zone)
 }
 
-// openingsNamed is how many openings of one change are named on either side.
-const openingsNamed = 3
-
 func openings(all window.Openings, zone *time.Location) string {
 	var out []string
-	for _, o := range all.First[:min(len(all.First), openingsNamed)] {
+	for _, o := range all.First {
 		out = append(out, opening(o, zone))
 	}
 	text := strings.Join(out, ", ")
@@ -138,12 +135,9 @@ func ZoneOf(n window.Name, is, was *config.Policy) *time.Location {
 	return time.UTC
 }
 
-// mostNamed is how many things a step names.
-const mostNamed = 10
-
 // Foresee adds to the verdicts on pull requests that change the rules which openings are others then, and what of all that is held would be released now.
 func Foresee(s Snapshot, p Plan) Plan {
-	given := p.Verdicts
+	given, released := p.Verdicts, map[string]string{}
 	for i, v := range given {
 		base, change := s.Bases[v.Subject.Base], s.rulesOf(v.Subject.Pull)
 		if base.Policy == nil || change == nil || change.Outline == nil || !change.Outline.Openings.Any() {
@@ -152,7 +146,11 @@ func Foresee(s Snapshot, p Plan) Plan {
 		zone := func(n window.Name) *time.Location { return ZoneOf(n, base.Policy, base.Policy) }
 		v.Why = slices.Clip(v.Why)
 		if opens := opensNow(base.Policy, change.Outline, s.At); len(opens) > 0 && !s.Frozen.Stands(s.At) {
-			v.Why = append(v.Why, Step{About: "once it is merged", Says: "releases at once: " + listed(releasedBy(s, p, v.Subject, opens))})
+			key := fmt.Sprintf("%s %v", v.Subject.Base, opens) // many change the rules alike
+			if released[key] == "" {
+				released[key] = s.releasedBy(p, v.Subject.Base, opens)
+			}
+			v.Why = append(v.Why, Step{About: "once it is merged", Says: "releases at once: " + released[key]})
 		}
 		v.Why = append(v.Why, Steps(change.Outline.Openings, zone, s.At)...)
 		if &p.Verdicts[0] == &given[0] {
@@ -181,39 +179,48 @@ func opensNow(base *config.Policy, o *config.Outline, at time.Time) (names []win
 	return names
 }
 
-// releasedBy is what some windows alone hold, without the pull request that is asked about.
-func releasedBy(s Snapshot, p Plan, asks Subject, opens []window.Name) (names []string) {
+// mostNamed is how many things a step names.
+const mostNamed = 10
+
+// releasedBy is what some windows of a base alone hold. What changes the rules itself people merge.
+func (s Snapshot) releasedBy(p Plan, base Branch, opens []window.Name) string {
+	var names []string
+	all := 0
+	name := func(what func() string) {
+		if all++; all <= mostNamed {
+			names = append(names, what())
+		}
+	}
+	shut := func(n window.Name) bool { return !slices.Contains(opens, n) }
 	for _, v := range p.Verdicts {
-		closed := func(n window.Name) bool { return !slices.Contains(opens, n) }
-		if v.Subject.Base == asks.Base && v.Subject.Pull != asks.Pull && v.Subject.Pull > 0 && len(v.Closed) > 0 && !slices.ContainsFunc(v.Closed, closed) {
-			names = append(names, fmt.Sprintf("#%d", v.Subject.Pull))
+		if v.Subject.Base == base && v.Subject.Pull > 0 && len(v.Closed) > 0 && !slices.ContainsFunc(v.Closed, shut) && s.rulesOf(v.Subject.Pull) == nil {
+			name(func() string { return fmt.Sprintf("#%d", v.Subject.Pull) })
 		}
 	}
-	if asks.Base != s.Default {
-		return names
-	}
-	for _, e := range s.Bases[s.Default].Policy.Branches {
-		i := slices.IndexFunc(p.Branches, func(v BranchVerdict) bool { return v.Name == Branch(e.Name) })
-		if i < 0 || p.Branches[i].Kind != Held || p.Branches[i].Waiting == 0 || !slices.Contains(opens, e.Window) {
-			continue
+	if base == s.Default {
+		opened := map[Branch]bool{}
+		for _, e := range s.Bases[base].Policy.Branches {
+			opened[Branch(e.Name)] = slices.Contains(opens, e.Window)
 		}
-		commits := "1 commit"
-		if n := p.Branches[i].Waiting; n > 1 {
-			commits = fmt.Sprintf("%d commits", n)
+		for _, v := range p.Branches {
+			if opened[v.Name] && v.Kind == Held && v.Waiting > 0 {
+				name(func() string { return Clean(string(v.Name)) + " (" + commits(v.Waiting) + ")" })
+			}
 		}
-		names = append(names, fmt.Sprintf("%s (%s)", Clean(e.Name), commits))
 	}
-	return names
+	switch text := strings.Join(names, ", "); {
+	case all == 0:
+		return "nothing that waits now"
+	case all > mostNamed:
+		return Text(fmt.Sprintf("%s and %d more", text, all-mostNamed))
+	default:
+		return Text(text)
+	}
 }
 
-// listed names the first of some things.
-func listed(names []string) string {
-	if len(names) == 0 {
-		return "nothing that waits now"
+func commits(n int) string {
+	if n == 1 {
+		return "1 commit"
 	}
-	text := strings.Join(names[:min(len(names), mostNamed)], ", ")
-	if more := len(names) - mostNamed; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return Text(text)
+	return fmt.Sprintf("%d commits", n)
 }

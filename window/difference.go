@@ -33,7 +33,7 @@ type Opening struct {
 // mostCompared bounds how many openings a Difference looks at, mostParts how many of one change it keeps on either side.
 const (
 	mostCompared = 20_000
-	mostParts    = 8
+	mostParts    = 3
 )
 
 // Any reports whether anything is another opening.
