@@ -35,8 +35,14 @@ type Site struct {
 // most is how long a request may take. Somebody is waiting.
 const most = 30 * time.Second
 
-// NewSite is GitHub at the address of its REST API, for who has a token.
-func NewSite(rest, token string) (*Site, error) { return newSite(rest, token, http.DefaultTransport) }
+// NewSite is GitHub at the address of its REST API, and of its GraphQL if that does not follow from it ("": it does), for who has a token.
+func NewSite(rest, graphQL, token string) (*Site, error) {
+	s, err := newSite(rest, token, http.DefaultTransport)
+	if graphQL != "" && s != nil {
+		s.graphQL, err = graphQL, nil
+	}
+	return s, err
+}
 
 func newSite(rest, token string, over http.RoundTripper) (*Site, error) {
 	at, err := url.Parse(strings.TrimSuffix(rest, "/") + "/")
