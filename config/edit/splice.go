@@ -101,7 +101,7 @@ func (f *file) set(e Entry, was, now Fields) error {
 		f.addSection(e, now)
 		return nil
 	case isFlow(section):
-		return f.addInline(section, inline(e, now))
+		return f.addInline(section, f.inline(e, now))
 	}
 	end, err := f.end(section, 0)
 	if err != nil {
@@ -111,32 +111,39 @@ func (f *file) set(e Entry, was, now Fields) error {
 	return nil
 }
 
-// inline is a new entry on one line.
-func inline(e Entry, now Fields) string {
+// fields is an entry's fields but those that others have: on one line, or each on one that begins with some blanks.
+func (f *file) fields(section Section, now, others Fields, flow bool, blanks string) string {
 	var out []string
-	for _, k := range ordered(now, keys[e.Section]...) {
-		out = append(out, field(k, now[k]))
+	for _, k := range ordered(now, keys[section]...) {
+		switch _, had := others[k]; {
+		case had:
+		case flow:
+			out = append(out, field(k, now[k]))
+		default:
+			out = append(out, blanks+f.lined(k, now[k], blanks))
+		}
 	}
+	if flow {
+		return strings.Join(out, ", ")
+	}
+	return strings.Join(out, f.newline)
+}
+
+// inline is a new entry on one line.
+func (f *file) inline(e Entry, now Fields) string {
 	if e.Section == Windows {
-		return text(e.Name) + ": {" + strings.Join(out, ", ") + "}"
+		return text(e.Name) + ": {" + f.fields(e.Section, now, nil, true, "") + "}"
 	}
-	return "{" + strings.Join(out, ", ") + "}"
+	return "{" + f.fields(e.Section, now, nil, true, "") + "}"
 }
 
 // block is a new entry, a field on a line, in a section that begins after so many blanks; its own begin so many further.
 func (f *file) block(e Entry, now Fields, indent, further int) string {
 	blanks := strings.Repeat(" ", indent)
-	var lines []string
-	first, rest := blanks+"- ", blanks+"  "
 	if e.Section == Windows {
-		rest = blanks + strings.Repeat(" ", further)
-		lines, first = append(lines, blanks+text(e.Name)+":"), rest
+		return blanks + text(e.Name) + ":" + f.newline + f.fields(e.Section, now, nil, false, blanks+strings.Repeat(" ", further))
 	}
-	for _, k := range ordered(now, keys[e.Section]...) {
-		lines = append(lines, first+f.lined(k, now[k], rest))
-		first = rest
-	}
-	return strings.Join(lines, f.newline)
+	return blanks + "- " + strings.TrimLeft(f.fields(e.Section, now, nil, false, blanks+"  "), " ")
 }
 
 // lined is a field in a section whose lines begin with some blanks; a list of sections has each on a line.
@@ -215,19 +222,8 @@ func (f *file) setFields(section Section, entry *yaml.Node, was, now Fields) err
 			}
 		}
 	}
-	var added []string
-	blanks := strings.Repeat(" ", entry.Column-1)
-	for _, k := range ordered(now, keys[section]...) {
-		if _, had := was[k]; had {
-			continue
-		}
-		if isFlow(entry) {
-			added = append(added, field(k, now[k]))
-		} else {
-			added = append(added, blanks+f.lined(k, now[k], blanks))
-		}
-	}
-	if len(added) == 0 {
+	added := f.fields(section, now, was, isFlow(entry), strings.Repeat(" ", entry.Column-1))
+	if added == "" {
 		return nil
 	}
 	end, err := f.end(entry.Content[last+1], entry.Column-1)
@@ -235,9 +231,9 @@ func (f *file) setFields(section Section, entry *yaml.Node, was, now Fields) err
 	case err != nil:
 		return err
 	case isFlow(entry):
-		f.put(end, end, ", "+strings.Join(added, ", "))
+		f.put(end, end, ", "+added)
 	default:
-		f.after(end, strings.Join(added, f.newline))
+		f.after(end, added)
 	}
 	return nil
 }
@@ -248,19 +244,11 @@ func (f *file) rewrite(section Section, entry *yaml.Node, now Fields) error {
 	if err != nil {
 		return err
 	}
-	var all []string
-	blanks := strings.Repeat(" ", entry.Column-1)
-	for _, k := range ordered(now, keys[section]...) {
-		if isFlow(entry) {
-			all = append(all, field(k, now[k]))
-		} else {
-			all = append(all, blanks+f.lined(k, now[k], blanks))
-		}
-	}
+	all := f.fields(section, now, nil, isFlow(entry), strings.Repeat(" ", entry.Column-1))
 	if isFlow(entry) {
-		f.put(f.offset(entry), end, "{"+strings.Join(all, ", ")+"}")
+		f.put(f.offset(entry), end, "{"+all+"}")
 	} else {
-		f.put(f.lineStart(f.offset(entry)), f.lineEnd(end), strings.Join(all, f.newline))
+		f.put(f.lineStart(f.offset(entry)), f.lineEnd(end), all)
 	}
 	return nil
 }
