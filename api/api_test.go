@@ -277,6 +277,19 @@ func TestAnswersCountForAMinute(t *testing.T) {
 	w.want(fleet, "ghp_alice", 502, "GitHub answered 503")
 	w.broken = nil
 	w.want(fleet, "ghp_alice", 200)
+
+	// Nor does it count for longer because calls are counted by other minutes.
+	w = newWorld(t, false)
+	for _, at := range []struct {
+		after time.Duration
+		token string
+	}{{0, "ghp_mallory"}, {50, "ghp_alice"}, {20, "ghp_mallory"}, {41, "ghp_alice"}} {
+		w.at = w.at.Add(at.after * time.Second)
+		w.get(fleet, at.token)
+	}
+	if got := strings.Count(strings.Join(w.asked, "\n"), "alice"); got != 2 {
+		t.Errorf("GitHub was asked %d times about alice in 61 s", got)
+	}
 }
 
 // TestBounds: of tokens that are not known few are tried, so that GitHub does not lock us out; and one token has its share of a minute.
