@@ -67,7 +67,7 @@ func TestAtNight(t *testing.T) {
 		Message: "tonight", Write: map[string]string{".github/sluice.yaml": head + file},
 	}})
 	w.must(err)
-	w.hasStatus(rules, "success: changes the rules (tonight); people merge it")
+	w.hasStatus(rules, "success: changes the rules (tonight): ")
 	_, err = w.repo.MergePull(rules, "alice", standin.Squash)
 	w.must(err)
 	w.merged(urgent)

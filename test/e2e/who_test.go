@@ -246,11 +246,11 @@ func TestRulesOfAPullRequest(t *testing.T) {
 		w.stays(opens)
 	})
 	w.line("only the rules", func(w *world) {
-		w.hasStatus(alone, "success: changes the rules (w); people merge it")
+		w.hasStatus(alone, "success: changes the rules (w): 1 opening comes until ")
 		w.stays(alone)
 	})
 	w.line("the rules beside a live path", func(w *world) {
-		w.hasStatus(beside, "success: live; changes the rules (w); people merge it")
+		w.hasStatus(beside, "success: live; changes the rules (w): 1 opening comes until ")
 		w.stays(beside)
 	})
 	w.line("breaks the file", func(w *world) {
