@@ -87,6 +87,14 @@ func fieldsOf(t testing.TB, text string) (fields Fields) {
 	return fields
 }
 
+// TestMixedLineBreaks: a file whose lines end differently is edited, or is not; nothing of it is looked for before its beginning.
+func TestMixedLineBreaks(t *testing.T) {
+	src := []byte("\nwindows:\r\n  w: {open: \"0 8 * * *\", duration: 1h}\r\n\r\nversion: 1\r\ntimezone: UTC\r\n")
+	if out, err := Remove(src, Entry{Windows, "w"}); err != nil || string(out) != "\r\nversion: 1\r\ntimezone: UTC\r\n" {
+		t.Errorf("%q %v", out, err)
+	}
+}
+
 func TestInvalid(t *testing.T) {
 	src := []byte("version: 1\ntimezone: UTC\nwindows:\n  w: {open: \"0 8 * * *\", duration: 1h}\n")
 	_, err := Set(src, Entry{Windows, "w"}, Fields{"close": "0 9 * * *"}, false)
@@ -240,8 +248,17 @@ func drawn(r *rand.Rand) []byte {
 	if r.IntN(4) == 0 {
 		text = strings.TrimSuffix(text, "\n")
 	}
-	if r.IntN(4) == 0 {
+	switch r.IntN(6) {
+	case 0:
 		text = strings.ReplaceAll(text, "\n", "\r\n")
+	case 1: // as editors of several people leave it
+		lines := strings.SplitAfter(text, "\n")
+		for i := range lines {
+			if r.IntN(2) == 0 {
+				lines[i] = strings.Replace(lines[i], "\n", "\r\n", 1)
+			}
+		}
+		text = strings.Join(lines, "")
 	}
 	return []byte(text)
 }

@@ -190,11 +190,11 @@ func (f *file) addSection(e Entry, now Fields) {
 
 // blankAt reports whether after the line that ends there comes a blank one; after the last line, whether the file has any.
 func (f *file) blankAt(end int) bool {
-	rest := bytes.TrimPrefix(f.src[end:], []byte(f.newline))
-	if len(rest) == 0 {
+	next := f.next(end)
+	if next == len(f.src) {
 		return bytes.Contains(f.src, []byte(f.newline+f.newline))
 	}
-	return bytes.HasPrefix(rest, []byte(f.newline))
+	return f.lineEnd(next) == next
 }
 
 // setFields changes the fields of an entry that are others.
@@ -322,7 +322,7 @@ func (f *file) remove(e Entry) error {
 			return err
 		}
 		from := f.lineStart(f.offset(key))
-		if before := from - len(f.newline); f.blankAt(f.lineEnd(end)) && from > 0 && f.lineStart(before) == before {
+		if before := f.previous(from); f.blankAt(f.lineEnd(end)) && from > 0 && f.lineStart(before) == before {
 			from = before
 		}
 		f.cut(from, end)
@@ -367,19 +367,21 @@ func (f *file) removePair(section *yaml.Node, i, last int) error {
 
 // cut takes away the lines from one that begins there to the one in which something ends.
 func (f *file) cut(from, end int) {
-	until := f.lineEnd(end)
-	if rest := f.src[until:]; len(rest) == 0 && from > 0 {
-		from -= len(f.newline)
-	} else {
-		until += len(rest) - len(bytes.TrimPrefix(rest, []byte(f.newline)))
+	until := f.next(f.lineEnd(end))
+	if f.lineEnd(end) == len(f.src) {
+		from = f.previous(from)
 	}
-	f.put(max(0, from), until, "")
+	f.put(from, until, "")
 }
 
-// after writes lines behind the line in which something ends.
+// after writes lines behind the line in which something ends, whose own line break stays.
 func (f *file) after(end int, lines string) {
 	at := f.lineEnd(end)
-	f.put(at, at, f.newline+lines)
+	if at == len(f.src) {
+		f.put(at, at, f.newline+lines)
+		return
+	}
+	f.put(f.next(at), f.next(at), lines+f.newline)
 }
 
 // addInline adds to a list or section on one line.
@@ -444,7 +446,21 @@ func (f *file) lineEnd(at int) int {
 	if n < 0 {
 		return len(f.src)
 	}
-	return at + n - (len(f.newline) - 1)
+	if n > 0 && f.src[at+n-1] == '\r' {
+		n--
+	}
+	return at + n
+}
+
+// next is where the line after an end begins, previous where the line before a beginning ends. Lines of one file may end differently.
+func (f *file) next(end int) int {
+	rest := bytes.TrimPrefix(f.src[end:], []byte("\r"))
+	return len(f.src) - len(bytes.TrimPrefix(rest, []byte("\n")))
+}
+
+func (f *file) previous(start int) int {
+	before := bytes.TrimSuffix(f.src[:start], []byte("\n"))
+	return len(bytes.TrimSuffix(before, []byte("\r")))
 }
 
 // end is where a node ends, in a section whose keys begin after so many blanks.
@@ -514,16 +530,14 @@ func (f *file) scalarEnd(n *yaml.Node, at, indent int) (int, error) {
 // blockEnd is where a text of several lines ends: with the last line that is further in than its key.
 func (f *file) blockEnd(at, indent int) int {
 	end := f.lineEnd(at)
-	for next := end; next < len(f.src); {
-		next += len(f.newline)
-		line := f.src[min(next, len(f.src)):f.lineEnd(min(next, len(f.src)))]
+	for start := f.next(end); start < len(f.src); start = f.next(f.lineEnd(start)) {
+		line := f.src[start:f.lineEnd(start)]
 		content := bytes.TrimLeft(line, " ")
 		if len(content) > 0 && len(line)-len(content) <= indent {
 			break
 		}
-		next += len(line)
 		if len(content) > 0 {
-			end = next
+			end = start + len(line)
 		}
 	}
 	return end
