@@ -153,6 +153,8 @@ func (s *server) reply(w http.ResponseWriter, r *http.Request, answer func(*http
 		_ = json.NewEncoder(w).Encode(v) // a reader who left does not read it
 	case errors.As(err, &p):
 		s.problem(w, p)
+	case ctx.Err() != nil: // the caller left, or it took too long
+		s.problem(w, problem{code: http.StatusServiceUnavailable, says: "this took too long", after: time.Second})
 	default:
 		s.Log.Error("the API cannot answer", "error", err)
 		s.problem(w, problem{code: http.StatusServiceUnavailable, says: "what was asked for cannot be read now", after: time.Second})

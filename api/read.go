@@ -1,11 +1,9 @@
 package api
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sluicegate/sluice/meter"
@@ -135,12 +133,9 @@ func (s *server) history(r *http.Request, p store.Page) (any, error) {
 		}
 	}
 	if text := q.Get("after"); text != "" {
-		at, id, _ := strings.Cut(text, "-")
-		micros, bad := strconv.ParseInt(at, 10, 64)
-		if asked.After.ID, err = strconv.ParseInt(id, 10, 64); err != nil || bad != nil {
+		if asked.After, err = store.ParsePlace(text); err != nil {
 			return nil, wrong("after %q: want the next of the page before", text)
 		}
-		asked.After.At = time.UnixMicro(micros)
 	}
 	found, err := s.Source.History(r.Context(), asked)
 	if err != nil {
@@ -149,8 +144,7 @@ func (s *server) history(r *http.Request, p store.Page) (any, error) {
 	v := report.HistoryPage{History: report.History{Acts: []report.Act{}}}
 	if len(found) > historyMost {
 		found = found[:historyMost]
-		last := found[historyMost-1].Place()
-		next := fmt.Sprintf("%d-%d", last.At.UnixMicro(), last.ID)
+		next := found[historyMost-1].Place().String()
 		v.Next = &next
 	}
 	for _, a := range found {

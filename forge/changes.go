@@ -44,11 +44,13 @@ func (l *observation) addChanges(ctx context.Context, s *plan.Snapshot) error {
 		case deletes:
 			p.Rules = &plan.RulesChange{Deleted: true}
 		case (touches || !p.Complete) && known:
-			if !seen.fresh(s, p.Base) {
+			fresh := seen.fresh(s, p.Base)
+			if !fresh {
 				seen.change = seen.change.Uncompared()
+			}
+			if seen.addTo(p, s.Bases[p.Base].File); p.Rules != nil && !fresh { // else there is nothing to compare
 				stale = append(stale, i)
 			}
-			seen.addTo(p, s.Bases[p.Base].File)
 		case touches || !p.Complete:
 			read = append(read, i)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/google/go-github/v60/github"
 
@@ -70,6 +71,9 @@ type Change struct {
 // ErrMoved is the error of a branch that moved while something was made to follow its tip.
 var ErrMoved = errors.New("the default branch moved meanwhile")
 
+// undoMost is how long it may take to take a branch back.
+const undoMost = 10 * time.Second
+
 // ChangeRules commits another text of the rules file on the tip at which it was read: in a pull request, or on the default branch at once, where GitHub lets the person.
 func (s *Site) ChangeRules(ctx context.Context, owner, repo string, was Rules, text []byte, title, branch string, atOnce bool) (c Change, err error) {
 	file := &github.TreeEntry{Path: github.String(config.File), Mode: github.String("100644"), Type: github.String("blob"), Content: github.String(string(text))}
@@ -99,7 +103,9 @@ func (s *Site) ChangeRules(ctx context.Context, owner, repo string, was Rules, t
 		return Change{}, said(err)
 	}
 	p, _, err := s.rest.PullRequests.Create(ctx, owner, repo, &github.NewPullRequest{Title: &title, Head: &c.Branch, Base: &was.Branch})
-	if err != nil { // a branch that nobody asked for goes
+	if err != nil { // a branch that nobody asked for goes, also where the caller's time is over
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoMost)
+		defer cancel()
 		_, gone := s.rest.Git.DeleteRef(ctx, owner, repo, strings.TrimPrefix(to(c.Branch).GetRef(), "refs/"))
 		return Change{}, errors.Join(said(err), said(gone))
 	}

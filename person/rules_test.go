@@ -1,8 +1,12 @@
 package person
 
 import (
+	"context"
 	"errors"
+	"io"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -43,6 +47,39 @@ func TestChangeRules(t *testing.T) {
 		if len(at.asked) != len(c.answers) || at.asked[len(at.asked)-1] != c.last {
 			t.Errorf("%s: asked %q", about, at.asked)
 		}
+	}
+}
+
+// late is GitHub that makes a branch, and then does not answer until the caller's time is over.
+type late struct {
+	cancel context.CancelFunc
+	asked  []string
+}
+
+func (l *late) RoundTrip(r *http.Request) (*http.Response, error) {
+	l.asked = append(l.asked, r.Method+" "+r.URL.Path)
+	if strings.HasSuffix(r.URL.Path, "/pulls") {
+		l.cancel()
+	}
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	return &http.Response{StatusCode: 201, Header: http.Header{}, Request: r, Body: io.NopCloser(strings.NewReader(`{"sha":"c0ffee1234567","ref":"x"}`))}, nil
+}
+
+// TestBranchGoesAlthoughTheTimeIsOver: a branch that was made for a pull request that was not is taken back.
+func TestBranchGoesAlthoughTheTimeIsOver(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	at := &late{cancel: cancel}
+	s, err := newSite("https://api.github.com", "secret", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ChangeRules(ctx, "acme", "fleet", read, nil, "Set window x", "sluice-edit/x", false); err == nil {
+		t.Error("it was made")
+	}
+	if last := at.asked[len(at.asked)-1]; last != "DELETE /repos/acme/fleet/git/refs/heads/sluice-edit/x-c0ffee1" {
+		t.Errorf("asked %q", at.asked)
 	}
 }
 

@@ -2,6 +2,9 @@ package store
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -62,6 +65,20 @@ func (s *Store) Keep(age time.Duration) { s.actAge = age }
 type Place struct {
 	At time.Time
 	ID int64
+}
+
+// String is what [ParsePlace] reads.
+func (p Place) String() string { return fmt.Sprintf("%d-%d", p.At.UnixMicro(), p.ID) }
+
+// ParsePlace reads where a page of the history begins.
+func ParsePlace(text string) (Place, error) {
+	at, id, _ := strings.Cut(text, "-")
+	micros, err := strconv.ParseInt(at, 10, 64)
+	number, bad := strconv.ParseInt(id, 10, 64)
+	if err = errors.Join(err, bad); err != nil {
+		return Place{}, err
+	}
+	return Place{time.UnixMicro(micros), number}, nil
 }
 
 // Asked is which acts are asked for.

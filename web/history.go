@@ -77,11 +77,9 @@ func (h *history) asked(after string) (q store.Asked, err error) {
 		}
 	}
 	if after != "" {
-		var at int64
-		if _, err := fmt.Sscanf(after, "%d-%d", &at, &q.After.ID); err != nil {
+		if q.After, err = store.ParsePlace(after); err != nil {
 			return q, fmt.Errorf("page %q: there is none", after)
 		}
-		q.After.At = time.UnixMicro(at)
 	}
 	return q, nil
 }
@@ -94,8 +92,7 @@ func (s *site) read(ctx context.Context, h *history, q store.Asked) error {
 	}
 	if len(found) > historyRows {
 		found = found[:historyRows]
-		last := found[historyRows-1].Place()
-		asked := url.Values{"repo": {h.Repo}, "pull": {h.Pull}, "branch": {h.Branch}, "since": {h.Since}, "after": {fmt.Sprintf("%d-%d", last.At.UnixMicro(), last.ID)}}
+		asked := url.Values{"repo": {h.Repo}, "pull": {h.Pull}, "branch": {h.Branch}, "since": {h.Since}, "after": {found[historyRows-1].Place().String()}}
 		if h.Statuses {
 			asked.Set("statuses", "on")
 		}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/report"
+	"github.com/sluicegate/sluice/window"
 )
 
 // remote is a running service, asked with the caller's own token.
@@ -84,10 +85,9 @@ func (r *remote) get(ctx context.Context, path string, q url.Values, into any) e
 	}
 	c := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // which could lead the token elsewhere
 	answer, err := c.Do(ask)
-	var failed *url.Error
 	var unreached *net.OpError
 	switch {
-	case errors.As(err, &failed) && errors.As(err, &unreached):
+	case errors.As(err, &unreached):
 		return fmt.Errorf("%s does not answer: %w", r.base.Host, unreached)
 	case err != nil:
 		return err
@@ -165,7 +165,7 @@ func (e *env) windowsAt(ctx context.Context, r *remote, call windowsCall, asJSON
 		return printJSON(e.stdout, v)
 	}
 	for _, w := range v.Windows {
-		zone, err := time.LoadLocation(w.Timezone)
+		zone, err := window.LoadZone(w.Timezone)
 		if err != nil {
 			zone = time.UTC
 		}
