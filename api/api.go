@@ -97,7 +97,7 @@ func (s *server) handler() http.Handler {
 				code = http.StatusMethodNotAllowed
 			}
 		}
-		s.problem(w, problem{code: code, says: r.Method + " of this is not there; openapi.json says what is"})
+		s.problem(w, problem{code: code, says: r.Method + " of this path does not exist; see /api/v1/openapi.json"})
 	})
 	return mux
 }
@@ -115,7 +115,7 @@ func (p problem) Error() string { return p.says }
 
 var errNoToken = problem{code: http.StatusUnauthorized, says: "Authorization: Bearer TOKEN is missing: a token of your own for GitHub"}
 
-var errNone = problem{code: http.StatusNotFound, says: "there is none, or this token may not see it"}
+var errNone = problem{code: http.StatusNotFound, says: "not found, or this token may not see it"}
 
 func wrong(format string, args ...any) error {
 	return problem{code: http.StatusBadRequest, says: fmt.Sprintf(format, args...)}

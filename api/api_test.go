@@ -413,16 +413,16 @@ func TestEdits(t *testing.T) {
 	}{
 		{"PUT", nights, "", dated, nil, 401, "TOKEN is missing"}, // although reading takes none
 		{"PUT", nights, "ghp_eve", dated, nil, 401, "does not know"},
-		{"PUT", nights, "ghp_mallory", dated, nil, 404, "there is none"},
-		{"PUT", nights, "ghp_bob", dated, nil, 404, "there is none"}, // another repository of that name
-		{"PUT", nights, "ghp_dave", dated, nil, 404, "there is none"},
+		{"PUT", nights, "ghp_mallory", dated, nil, 404, "not found"},
+		{"PUT", nights, "ghp_bob", dated, nil, 404, "not found"}, // another repository of that name
+		{"PUT", nights, "ghp_dave", dated, nil, 404, "not found"},
 		{"PUT", nights, "ghp_alice", dated, nil, 403, "may not write"},
 		{"DELETE", nights, "ghp_alice", "", nil, 403, "may not write"},
-		{"PUT", nights, "ghp_carol", dated, []string{"If-Match", `"a10a"`}, 412, "another one: b10b"},
-		{"PUT", nights, "ghp_carol", "", nil, 400, "no JSON object"},
-		{"PUT", nights, "ghp_carol", "[]", nil, 400, "no JSON object"},
-		{"PUT", nights, "ghp_carol", "null", nil, 400, "no JSON object"},
-		{"PUT", nights, "ghp_carol", dated + dated, nil, 400, "no JSON object"},
+		{"PUT", nights, "ghp_carol", dated, []string{"If-Match", `"a10a"`}, 412, "it is now b10b"},
+		{"PUT", nights, "ghp_carol", "", nil, 400, "must be a JSON object"},
+		{"PUT", nights, "ghp_carol", "[]", nil, 400, "must be a JSON object"},
+		{"PUT", nights, "ghp_carol", "null", nil, 400, "must be a JSON object"},
+		{"PUT", nights, "ghp_carol", dated + dated, nil, 400, "must be a JSON object"},
 		{"PUT", nights, "ghp_carol", `{"commit": "yes"}`, nil, 400, "commit: want"},
 		{"PUT", nights + "?dry_run=1", "ghp_carol", dated, nil, 400, "want true or false"},
 		{"PUT", nights, "ghp_carol", `{"open": "` + strings.Repeat("x", bodyMost) + `"}`, nil, 413, "bytes"},
@@ -431,9 +431,9 @@ func TestEdits(t *testing.T) {
 		{"PUT", fleet + "/windows/a%20b", "ghp_carol", dated, nil, 422, "is not a name"},
 		{"DELETE", nights, "ghp_carol", "", nil, 422, `there is no window \"nights\"`},
 		{"DELETE", fleet + "/windows/days", "ghp_carol", "", nil, 404, `there is no window \"days\"`},
-		{"DELETE", nights, "ghp_carol", `{"open": "x"}`, nil, 400, "only commit"},
+		{"DELETE", nights, "ghp_carol", `{"open": "x"}`, nil, 400, "commit alone"},
 		{"PUT", fleet + "/freezes/x", "ghp_carol", `{"name": "y", "from": "2026-12-01T00:00", "until": "2026-12-02T00:00"}`, nil, 400, "the path says"},
-		{"POST", nights, "ghp_carol", dated, nil, 405, "not there"},
+		{"POST", nights, "ghp_carol", dated, nil, 405, "does not exist"},
 	} {
 		if code, body, _ := w.ask(c.method, c.path, c.token, c.body, c.header...); code != c.code || !strings.Contains(body, c.says) {
 			t.Errorf("%s %s by %q: %d, want %d and %s: %s", c.method, c.path, c.token, code, c.code, c.says, body)
@@ -466,7 +466,7 @@ func TestEdits(t *testing.T) {
 	r := httptest.NewRequestWithContext(ctx, http.MethodPut, "http://localhost"+nights, strings.NewReader(dated))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Authorization", "Bearer ghp_carol")
-	if code, body := w.send(r); code != 503 || !strings.Contains(body, "others edit") {
+	if code, body := w.send(r); code != 503 || !strings.Contains(body, "another edit") {
 		t.Errorf("%d %s", code, body)
 	}
 	<-w.turn

@@ -93,7 +93,7 @@ func bearer(r *http.Request) (string, error) {
 	}
 	scheme, token, _ := strings.Cut(header, " ")
 	if token = strings.TrimSpace(token); !strings.EqualFold(scheme, "Bearer") && !strings.EqualFold(scheme, "token") || !tokenForm.MatchString(token) {
-		return "", problem{code: http.StatusUnauthorized, says: "this is no token of GitHub's"}
+		return "", problem{code: http.StatusUnauthorized, says: "this is not a GitHub token"}
 	}
 	return token, nil
 }

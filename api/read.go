@@ -106,7 +106,7 @@ func (s *server) windows(r *http.Request, p store.Page) (any, error) {
 	defer run.Close()
 	v, err := report.WindowsOf(run, c, c.Names(), at, days)
 	if err != nil {
-		return nil, wrong("these are more openings than one answer has: ask for fewer days")
+		return nil, wrong("too many openings for one answer: ask for fewer days")
 	}
 	return v, nil
 }

@@ -75,14 +75,14 @@ func orderOf(r *http.Request, section edit.Section) (o order, err error) {
 	case errors.As(err, &large):
 		return o, problem{code: http.StatusRequestEntityTooLarge, says: fmt.Sprintf("more than %d bytes", bodyMost)}
 	case err != nil:
-		return o, wrong("the body does not arrive")
+		return o, wrong("the body cannot be read")
 	}
 	fields := edit.Fields{}
 	if len(body) > 0 || r.Method == http.MethodPut {
 		d := json.NewDecoder(strings.NewReader(string(body)))
 		d.UseNumber() // a number stays as it was written
 		if err := d.Decode(&fields); err != nil || fields == nil || d.More() {
-			return o, wrong("the body is no JSON object")
+			return o, wrong("the body must be a JSON object")
 		}
 	}
 	if commit, given := fields["commit"]; given {
@@ -102,7 +102,7 @@ func orderOf(r *http.Request, section edit.Section) (o order, err error) {
 	if r.Method == http.MethodPut {
 		o.fields = fields
 	} else if len(fields) > 0 {
-		return o, wrong("of the body of DELETE only commit is read")
+		return o, wrong("the body of DELETE may have commit alone")
 	}
 	return o, nil
 }
@@ -143,7 +143,7 @@ func (s *server) edit(r *http.Request, o order) (*report.Edited, error) {
 	case was.Blob == "":
 		return nil, problem{code: http.StatusConflict, says: "the default branch has no " + config.File + "; sluice init writes a first one"}
 	case o.match != "" && o.match != string(was.Blob):
-		return &report.Edited{Blob: string(was.Blob)}, problem{code: http.StatusPreconditionFailed, says: "the file is another one: " + string(was.Blob)}
+		return &report.Edited{Blob: string(was.Blob)}, problem{code: http.StatusPreconditionFailed, says: "the file has changed, it is now " + string(was.Blob)}
 	}
 	v, out, err := s.edited(ctx, o, was)
 	if err != nil {
@@ -172,7 +172,7 @@ func (s *server) edited(ctx context.Context, o order, was person.Rules) (*report
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
 	case <-ctx.Done():
-		return nil, nil, problem{code: http.StatusServiceUnavailable, says: "others edit files just now", after: time.Second}
+		return nil, nil, problem{code: http.StatusServiceUnavailable, says: "another edit is in progress", after: time.Second}
 	}
 	out, err := o.apply(was.Text)
 	if err != nil {

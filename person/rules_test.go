@@ -57,13 +57,13 @@ type late struct {
 }
 
 func (l *late) RoundTrip(r *http.Request) (*http.Response, error) {
-	l.asked = append(l.asked, r.Method+" "+r.URL.Path)
 	if strings.HasSuffix(r.URL.Path, "/pulls") {
 		l.cancel()
 	}
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
+	l.asked = append(l.asked, r.Method+" "+r.URL.Path)
 	return &http.Response{StatusCode: 201, Header: http.Header{}, Request: r, Body: io.NopCloser(strings.NewReader(`{"sha":"c0ffee1234567","ref":"x"}`))}, nil
 }
 

@@ -47,7 +47,7 @@ func Shift(d window.Difference, zone *time.Location) string {
 		}
 	}
 	if len(says) == 0 {
-		says = append(says, "no opening is another")
+		says = append(says, "no opening changes")
 	}
 	return strings.Join(says, ", ") + " until " + day(d.During.Until, zone)
 }
@@ -71,7 +71,7 @@ func Steps(d window.Difference, zone func(window.Name) *time.Location, at time.T
 		}
 	}
 	if more := d.Comes + d.Goes + d.Moves - len(d.Changes); more > 0 {
-		steps = append(steps, Step{About: "…", Says: fmt.Sprintf("%d more openings are others until %s", more, day(d.During.Until, zone(window.Live)))})
+		steps = append(steps, Step{About: "…", Says: fmt.Sprintf("%d more openings change until %s", more, day(d.During.Until, zone(window.Live)))})
 	}
 	return steps
 }

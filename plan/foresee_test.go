@@ -53,7 +53,7 @@ func TestShift(t *testing.T) {
 	for want, d := range map[string]window.Difference{
 		"3 openings come, 1 goes until Mon 1 Feb 2027":       {Comes: 3, Goes: 1},
 		"1 opening goes, 2 move until Mon 1 Feb 2027":        {Goes: 1, Moves: 2},
-		"no opening is another until Mon 1 Feb 2027":         {},
+		"no opening changes until Mon 1 Feb 2027":         {},
 		"1 opening comes until Mon 1 Feb 2027 09:30 UTC":     {Comes: 1, During: window.Interval{Until: until.Add(9*time.Hour + 30*time.Minute)}},
 		"2 openings come, 2 go, 2 move until Mon 1 Feb 2027": {Comes: 2, Goes: 2, Moves: 2},
 		"1 opening moves until Mon 1 Feb 2027":               {Moves: 1},
@@ -112,7 +112,7 @@ func TestForesee(t *testing.T) {
 	moved := steps(got, 6)
 	if len(moved) != config.MostChanges-2 || moved[0] != "nights: moves: Thu 26 Nov 2026 22:00 until Fri 27 Nov 2026 02:00 CET (releases until 01:50) "+
 		"becomes Thu 26 Nov 2026 22:00 until Fri 27 Nov 2026 02:00 CET (releases until 01:40)" ||
-		moved[len(moved)-1] != "…: 34 more openings are others until Mon 22 Feb 2027" {
+		moved[len(moved)-1] != "…: 34 more openings change until Mon 22 Feb 2027" {
 		t.Errorf("%d steps: %s", len(moved), strings.Join(moved, "\n"))
 	}
 	if says := steps(got, 7); len(says) != 1 || !strings.HasPrefix(says[0], "patch: moves: Sat 5 Dec 2026 22:00 until") {

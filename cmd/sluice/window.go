@@ -145,7 +145,7 @@ func (e *env) showEdit(v report.Edit, call editCall) error {
 	var b bytes.Buffer
 	switch {
 	case !v.Changed:
-		fmt.Fprintf(&b, "%s: says so already\n", shown(v.File))
+		fmt.Fprintf(&b, "%s: nothing to change\n", shown(v.File))
 	case v.Written:
 		fmt.Fprintf(&b, "%s: written\n", shown(v.File))
 	default:

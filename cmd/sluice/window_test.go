@@ -66,7 +66,7 @@ func TestWindowSetAndRemove(t *testing.T) {
 		{[]string{"freeze", "add", "advent", "--from", "2026-12-30T00:00", "--until", "2026-12-31T00:00"}, frozen, frozen,
 			"sluice: .github/sluice.yaml: there is a freeze \"advent\" already; sluice freeze remove advent takes it away\n", 2},
 		{[]string{"freeze", "remove", "advent"}, frozen, editedFile, written + "2 openings move", 0},
-		{[]string{"window", "set", "nights", "--duration", "4h"}, editedFile, editedFile, ".github/sluice.yaml: says so already\n", 0},
+		{[]string{"window", "set", "nights", "--duration", "4h"}, editedFile, editedFile, ".github/sluice.yaml: nothing to change\n", 0},
 		{[]string{"window", "set", "patch", "--open", "0 22 * * TUE", "--nth", "2,-1", "--duration", "2h", "--dry-run"}, editedFile, editedFile,
 			"--- a/.github/sluice.yaml\n+++ b/.github/sluice.yaml\n@@ -4,4 +4,8 @@\n   nights: # the usual\n     open: \"0 22 * * MON-THU\"\n     duration: 4h\n" +
 				"+  patch:\n+    open: \"0 22 * * TUE\"\n+    duration: 2h\n+    nth: [2, -1]\n layout: {preset: rt-rw, window: nights}\n6 openings come until Mon 22 Feb 2027\n" +

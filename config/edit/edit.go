@@ -70,7 +70,7 @@ func (e *Invalid) Error() string {
 
 // errByHand is the error of a file that is written in a way that no splice is known for.
 func errByHand(line int) error {
-	return fmt.Errorf("line %d is written in a way that is not edited by a program: edit it by hand", line)
+	return fmt.Errorf("line %d cannot be edited automatically: edit it by hand", line)
 }
 
 // Set gives an entry the fields, and makes it if there is none of its name. Of one that is there the other fields stay, or go if the fields are the whole of it.

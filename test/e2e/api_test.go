@@ -74,7 +74,7 @@ func TestAPIAsTheDocsSay(t *testing.T) {
 		{"alice", []string{"windows", "acme/fleet", "v"}, 2, `has no window "v"`},
 		{"alice", []string{"history", "acme/fleet", "--since", "24h"}, 0, fmt.Sprintf("sluice merge #%d main", live)},
 		{"alice", []string{"history", "acme/fleet", "--pull", fmt.Sprint(held), "--json"}, 0, `"acts": [`},
-		{"stranger", []string{"plan", "acme/fleet"}, 2, "answered 404 Not Found: there is none, or this token may not see it"},
+		{"stranger", []string{"plan", "acme/fleet"}, 2, "answered 404 Not Found: not found, or this token may not see it"},
 	} {
 		if says, code := w.by(c.by, append(c.args, "--server", page)...); code != c.code || !strings.Contains(says, c.says) {
 			t.Errorf("%s: %q: exit %d, want %d and %q:\n%s", c.by, c.args, code, c.code, c.says, says)
