@@ -53,7 +53,7 @@ func TestShift(t *testing.T) {
 	for want, d := range map[string]window.Difference{
 		"3 openings come, 1 goes until Mon 1 Feb 2027":       {Comes: 3, Goes: 1},
 		"1 opening goes, 2 move until Mon 1 Feb 2027":        {Goes: 1, Moves: 2},
-		"no opening changes until Mon 1 Feb 2027":         {},
+		"no opening changes until Mon 1 Feb 2027":            {},
 		"1 opening comes until Mon 1 Feb 2027 09:30 UTC":     {Comes: 1, During: window.Interval{Until: until.Add(9*time.Hour + 30*time.Minute)}},
 		"2 openings come, 2 go, 2 move until Mon 1 Feb 2027": {Comes: 2, Goes: 2, Moves: 2},
 		"1 opening moves until Mon 1 Feb 2027":               {Moves: 1},
