@@ -136,9 +136,9 @@ func ruleValue(t *ruleText) kind {
 
 func (p *PullRequests) value() kind {
 	labels, contexts := bounds{0, MaxLabels}, bounds{0, MaxLabels}
-	return section(
-		key{"live", false, handling(&p.Live)},
-		key{"window", false, handling(&p.Window)},
+	k := section(
+		key{"live", false, choice(&p.Live, Merge, Approve, Status)},
+		key{"window", false, choice(&p.Window, Merge, Approve, Status)},
 		key{"method", false, choice(&p.Method, MergeCommit, Squash, Rebase)},
 		key{"mixed", false, either(&p.RejectMixed, "reject", "hold")},
 		key{"checks", false, choice(&p.Checks, ChecksAll, ChecksRequired)},
@@ -152,6 +152,19 @@ func (p *PullRequests) value() kind {
 		key{"update", false, either(&p.UpdateWhenDue, "when-due", "never")},
 		key{"delete_branch", false, boolean(&p.DeleteBranch)},
 	)
+	read := k.read
+	k.read = func(r *report, n *yaml.Node) {
+		read(r, n)
+		if p.Live != Approve && p.Window != Approve || p.Approvals > 0 || !r.sound("pull_requests") {
+			return
+		}
+		if _, written := child(n, "approvals"); written == nil {
+			r.fail(of(n), approvesUnasked())
+		} else {
+			r.warn(of(written), approvesUnread())
+		}
+	}
+	return k
 }
 
 func clusterValue(c *graph.Root) kind {

@@ -93,8 +93,8 @@ type Handling string
 // The handlings of a pull request.
 const (
 	Merge   Handling = "merge"   // the default: sluice merges
+	Approve Handling = "approve" // an approving review by sluice beside a green status while releasable; people or other bots merge
 	Status  Handling = "status"  // the status is green while releasable; people merge
-	Approve Handling = "approve" // an approving review; not supported yet, the file is refused
 )
 
 // Method is how a pull request is merged, in GitHub's words.

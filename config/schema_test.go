@@ -99,7 +99,7 @@ func TestSchemaAgreesWithParse(t *testing.T) {
 func structural(f Finding) bool {
 	return slices.Contains([]string{
 		codeUnknownKey, codeMissingKey, codeWrongType, codeEmptyText, codeUnknownWord, codeTooMany, codeTooFew,
-		codeApprove, window.CodeBadName,
+		window.CodeBadName,
 	}, f.Code)
 }
 

@@ -86,18 +86,6 @@ func moment(into *window.Moment) kind {
 	}}
 }
 
-// handling is what to do with a pull request; one of the words is known and refused, with the reason.
-func handling(into *Handling) kind {
-	k := checked(into, func(word string) (says, bool) {
-		if Handling(word) == Approve {
-			return approveUnsupported(), false
-		}
-		return oneOf(word, []Handling{Merge, Status})
-	})
-	k.schema = schema{"enum": []string{string(Merge), string(Status)}, "default": string(*into)}
-	return k
-}
-
 // release is what paths need: a name, several, or windowed branches.
 func release(into *releaseText) kind {
 	one := func(name *string) kind { return checked(name, releaseName).pattern(releasePattern) }

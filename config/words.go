@@ -47,7 +47,8 @@ const (
 	codeBadMoment       = "bad-moment"
 	codeBadZone         = "bad-timezone"
 	codeVersion         = "unsupported-version"
-	codeApprove         = "approve-unsupported"
+	codeApproveUnasked  = "approve-unasked"
+	codeApproveUnread   = "approve-unread"
 	codeBadGrantee      = "bad-grantee"
 	codeBadRelease      = "bad-release"
 	codeBadGlob         = "bad-glob"
@@ -287,8 +288,12 @@ func unsupportedVersion(digits string) says {
 	return say(codeVersion, "%s is not supported; this sluice reads version: %d", clip(digits), fileVersion)
 }
 
-func approveUnsupported() says {
-	return say(codeApprove, "this version of sluice does not approve pull requests yet; use merge, or status where people merge")
+func approvesUnasked() says {
+	return say(codeApproveUnasked, "approve needs an approval by people, too: set approvals to 1 or more, or write approvals: 0")
+}
+
+func approvesUnread() says {
+	return say(codeApproveUnread, "sluice approves what no person has read: with auto-merge it may be merged unread; set approvals to 1 or more")
 }
 
 func badGrantee(name string) says {

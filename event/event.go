@@ -174,7 +174,9 @@ func (s Scope) promotes() bool {
 func (v Sight) names(of Scope) ([]plan.Mention, bool) {
 	heads := v.heads[of.SHA]
 	base, based := v.bases[of.Context.Folded()]
-	if of.SHA == "" || of.Context == "" && len(heads) == 0 || of.Context != "" && !based {
+	_, approves := of.Context.Approves()
+	byHead := of.Context == "" || approves
+	if of.SHA == "" || byHead && len(heads) == 0 || !byHead && !based {
 		return nil, false
 	}
 	names := append([]plan.Mention{{SHA: of.SHA}, {Branch: v.home}, {Branch: base}}, heads...)

@@ -254,9 +254,17 @@ func allPages[T any](ctx context.Context, l *observation, raw *rawPull, at *look
 	return all, !at.PageInfo.HasNextPage, nil
 }
 
-// addReviews keeps opinions. A ghost's approval counts for nothing.
+// addReviews keeps opinions, and our own approval apart from them. A ghost's approval counts for nothing, and neither does an App's: whoever may push a workflow
+// has one that approves.
 func (l *observation) addReviews(p *plan.Pull, reviews []rawReview) {
 	for _, r := range reviews {
+		if by := l.Login(r.Author); by == l.Us && by != "" {
+			p.Approval = plan.Approval{Stands: r.State == "APPROVED"}
+			if r.Commit != nil {
+				p.Approval.On = plan.SHA(r.Commit.Oid)
+			}
+			continue
+		}
 		switch r.State {
 		case "APPROVED", "CHANGES_REQUESTED":
 		case "DISMISSED", "COMMENTED", "PENDING":
@@ -266,7 +274,7 @@ func (l *observation) addReviews(p *plan.Pull, reviews []rawReview) {
 			continue
 		}
 		review := plan.Review{By: l.Login(r.Author), Approved: r.State == "APPROVED", CanWrite: r.AuthorCanPushToRepository}
-		if review.Approved && r.Author == nil {
+		if review.Approved && (r.Author == nil || r.Author.Typename != "User") {
 			review.CanWrite = false
 		}
 		if r.Commit != nil {

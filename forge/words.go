@@ -10,6 +10,7 @@ const (
 	wordTooMany     = "more open pull requests than sluice supports"
 	wordMerged      = "the pull request is already merged"
 	wordElsewhere   = "the pull request was merged at another head or into another base"
+	wordHeadMoved   = "the head is another commit now, or the pull request is closed"
 	wordBranchMoved = "the branch has moved"
 	wordProtected   = "the branch is protected"
 	wordIsBase      = "the branch is the base of the open pull request #%d"

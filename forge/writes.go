@@ -18,8 +18,11 @@ import (
 const maxTarget = 1024
 
 // SetStatus sets a commit status: s's Context, State, Description and Target on sha. It is one request, tried once. Setting the
-// same status twice leaves the same state.
+// same status twice leaves the same state. Of a context that names our approval ([plan.ApprovalOf]) success approves, and all else dismisses it.
 func (f *Forge) SetStatus(ctx context.Context, repo plan.Repo, sha plan.SHA, s plan.Status) error {
+	if n, ok := s.Context.Approves(); ok {
+		return f.setApproval(ctx, repo, n, sha, s)
+	}
 	description := plan.Fit(strings.Join(strings.Fields(s.Description), " "))
 	body := map[string]string{"context": string(s.Context), "state": string(s.State), "description": description}
 	if n := len(s.Target); n > 0 && n <= maxTarget {

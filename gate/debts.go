@@ -201,9 +201,8 @@ func (j *judge) newRoom(anew map[plan.Place]bool) *plan.Room {
 	return r
 }
 
-// crowded takes room for one more success, or says why there is none. A success that stands already gives way to nobody's share.
-func (j *judge) crowded(d *pullCase) string {
-	debt := d.debt()
+// crowded takes room for one more success of a case, or says why there is none. A success that stands already gives way to nobody's share.
+func (j *judge) crowded(d *pullCase, debt plan.Debt) string {
 	short := j.room.Lacks(debt)
 	switch {
 	case j.s.Budget > 0 && d.shortestCutoff() == 0:
@@ -228,6 +227,7 @@ func (j *judge) give(cases []*pullCase) {
 	anew := map[plan.Place]bool{}
 	for _, d := range due {
 		anew[d.place()] = true
+		anew[plan.PlaceOf(d.pull.Head, plan.ApprovalOf(d.pull.Number))] = true
 	}
 	for _, g := range j.s.Groups {
 		anew[plan.PlaceOf(g.Head, plan.ContextFor(g.Base))] = true
@@ -235,8 +235,11 @@ func (j *judge) give(cases []*pullCase) {
 	j.room = j.newRoom(anew)
 	slices.SortStableFunc(due, func(x, y *pullCase) int { return y.isGreen() - x.isGreen() })
 	for _, d := range due {
-		if why := j.crowded(d); why != "" {
+		if why := j.crowded(d, d.debt()); why != "" {
 			d.ruling = ruling{kind: plan.Held, reason: why, wake: d.open.next}
+		} else if d.approves() && j.crowded(d, d.approval()) != "" {
+			d.ruling.people = sayByHand(wordApprovalsFull)
+			d.ruling.reason = d.sayReleased(d.ruling.people)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func Decide(s plan.Snapshot) plan.Plan {
 	}
 	var groups plan.Plan
 	answers := j.decideGroups(&groups) // before the pull requests' statuses: where both are about one commit, the queue is answered
-	statuses := slices.Concat(j.pullStatuses(), j.tipStatuses(&out))
+	statuses := slices.Concat(j.pullStatuses(), j.tipStatuses(&out), j.approvals(cases))
 	out.Verdicts = append(out.Verdicts, groups.Verdicts...)
 	j.alarm.LookAt(s.Again)
 	out.Actions = inOrder(answers, statuses, turns)

@@ -37,7 +37,7 @@ func (j *judge) decideGroups(out *plan.Plan) []plan.SetStatus {
 		d := j.groupCase(q, base, g)
 		j.decided[d.place()] = true
 		if d.ends() {
-			if why := j.crowded(d); why != "" {
+			if why := j.crowded(d, d.debt()); why != "" {
 				d.ruling = ruling{kind: plan.Held, reason: why}
 			}
 		}

@@ -97,9 +97,9 @@ func approvalsMissing(d *pullCase) (ruling, bool) {
 	return d.wait(sayApprovalsMissing(have, want, d.pull.Head)), true
 }
 
-// reviewsMissing: the base itself demands reviews; asking GitHub to merge would only be refused.
+// reviewsMissing: the base itself demands reviews; asking GitHub to merge would only be refused. Where sluice approves, its own may be the one that is missing.
 func reviewsMissing(d *pullCase) (ruling, bool) {
-	if d.pull.Decision != plan.ReviewRequired {
+	if d.pull.Decision != plan.ReviewRequired || d.handling() == config.Approve {
 		return ruling{}, false
 	}
 	return d.wait(phrase(sayReviewsMissing, d.pull.Base)), true

@@ -507,6 +507,11 @@ func (d *pullCase) byPeople() string {
 		return sayPeopleIgnored(d.need.ignored, d.need.dropped)
 	case d.handling() == config.Status:
 		return sayByHand(wordPeopleStatus)
+	case d.handling() == config.Approve:
+		if why := d.unapproved(); why != "" {
+			return sayByHand(why)
+		}
+		return wordPeopleApproved
 	}
 	return ""
 }

@@ -162,6 +162,9 @@ func (j *judge) notes() []plan.Note {
 		case !bound:
 			out = append(out, plan.Note{Code: plan.NoteNotEnforced, About: string(name), Says: sayNotBound(name)})
 		}
+		if p := base.Policy.PullRequests; base.Keeps && (p.Live == config.Approve || p.Window == config.Approve) {
+			out = append(out, plan.Note{Code: codeKeepsReviews, About: string(name), Says: phrase(sayKeepsReviews, name) + ", so it approves nothing"})
+		}
 		for _, set := range base.Bypassed {
 			out = append(out, plan.Note{Code: codeBypass, About: string(name), Says: sayBypass(set)})
 		}

@@ -25,6 +25,11 @@ const (
 	wordThisPull         = "this pull request"
 	wordPeopleIncomplete = "not every changed file is known"
 	wordPeopleStatus     = "sluice is configured to set the status only"
+	wordPeopleApproved   = "approved by sluice: merge it, or enable auto-merge"
+	wordOwnPull          = "sluice cannot approve its own pull request"
+	wordTookBack         = "somebody dismissed sluice's approval of this head"
+	wordApprovalOverdue  = "GitHub does not let sluice dismiss an earlier approval"
+	wordApprovalsFull    = "no more approvals can be dismissed before the close at GitHub's rate limit"
 	wordClockOff         = "sluice's clock is more than 30 s off GitHub's: nothing is released until it is corrected"
 	wordDraft            = "waiting: this is a draft: mark it ready for review"
 	wordChecksUnread     = "waiting: cannot read all checks of the head commit"
@@ -57,6 +62,7 @@ const (
 	sayLabelMissing    = "waiting for the label %s"
 	sayReviewsMissing  = "waiting: %s requires an approving review"
 	sayRulesUnread     = "cannot read the branch rules of %s"
+	sayKeepsReviews    = "GitHub does not let sluice dismiss reviews on %s"
 	sayMoreTold        = "warnings about this pull request and %d more"
 )
 
@@ -83,6 +89,7 @@ const (
 	codeRulesUnread    = "rules-unread"
 	codeMore           = "more-warnings"
 	codeBypass         = "ruleset-bypassed"
+	codeKeepsReviews   = "reviews-not-dismissed"
 
 	codeMergesUnreviewed = "merges-unreviewed"
 	codeRulesUnreviewed  = "rules-unreviewed"
@@ -469,6 +476,8 @@ func sayOver(d plan.Debt) string {
 	}
 	return plan.Text("no longer the head of an open pull request into " + plan.Clean(string(d.Subject.Base)))
 }
+
+func sayOtherHead(head plan.SHA) string { return "the head is " + head.Short() + " now" }
 
 func sayByHand(why string) string { return "merge it yourself: " + why }
 

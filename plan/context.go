@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -26,7 +27,23 @@ const (
 	// kustomization begins the contexts of Flux's reports on what it applied: kustomization/NAME/ID, or whatever the provider's
 	// commitStatusExpr puts behind it.
 	kustomization = "kustomization/"
+	// approvals begins the names of places that are no contexts of GitHub's: our approving reviews stand there.
+	approvals = "approval/#"
 )
+
+// ApprovalOf names the place of our approving review of a pull request, as the context of a status names its place: what is wanted there is success
+// (it approves) or pending (it was dismissed).
+func ApprovalOf(pull int) Context { return Context(approvals + strconv.Itoa(pull)) }
+
+// Approves is the pull request of which our approving review stands under the context; false if that is a status's.
+func (c Context) Approves() (pull int, ok bool) {
+	number, ok := strings.CutPrefix(string(c), approvals)
+	if !ok {
+		return 0, false
+	}
+	pull, err := strconv.Atoi(number)
+	return pull, err == nil && pull > 0
+}
 
 // ContextFor is the context of sluice's own status for pull requests into base: sluice/ and the name, in which a capital is ^ and
 // its small letter, and a byte outside ASCII ~ and two hex digits. What would be a context of windowed branches is led by a colon.

@@ -79,6 +79,11 @@ func (d Debt) Sooner(other Debt) bool {
 	return !d.Ends.IsZero() && (other.Ends.IsZero() || d.Ends.Before(other.Ends))
 }
 
+// Payment is the write that pays the debt.
+func (d Debt) Payment() SetStatus {
+	return SetStatus{Pin: Pin{SHA: d.SHA}, Context: d.Context, State: d.State, Description: d.Description}
+}
+
 // Status is the status that pays the debt.
 func (d Debt) Status() Status {
 	return Status{Context: d.Context, State: d.State, Description: d.Description}

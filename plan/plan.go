@@ -141,6 +141,7 @@ type Base struct {
 	Strict   bool            // GitHub demands that a head is up to date with the base
 	Queue    bool            // GitHub merges only through its merge queue
 	Reviews  ReviewDemand    // which changes GitHub demands an approving review of
+	Keeps    bool            // GitHub does not let our App dismiss reviews of what is to be merged into it
 	Rules    bool            // Required, Strict and Queue are known; false: the rules could not be read
 	Bypassed []Ruleset       // rulesets that let our App's merges pass: GitHub holds none of these back by what they demand
 	Ours     []Status        // statuses under our context on Tip
@@ -221,7 +222,8 @@ type Pull struct {
 	Complete  bool     // Files is the whole list, with the old name of every rename
 	Moved     []string // paths of Files that stood in the merge base and no longer stand in the base's tip
 	Rules     *RulesChange
-	Reviews   []Review  // the latest opinionated review of each reviewer
+	Reviews   []Review  // the latest opinionated review of each reviewer but us
+	Approval  Approval  // our own
 	Decision  Decision  // GitHub's own word on the reviews that the base demands
 	Checks    []Check   // all that was reported on Head by others than us, latest of each context
 	ChecksAll bool      // Checks is the whole list
@@ -367,7 +369,13 @@ type Review struct {
 	By       Login
 	On       SHA  // the commit that was reviewed
 	Approved bool // else: changes requested
-	CanWrite bool // the reviewer's permission is write or more
+	CanWrite bool // the reviewer is a person, and their permission is write or more; objections count from Apps, too
+}
+
+// Approval is our own latest review; zero: there is none.
+type Approval struct {
+	On     SHA  // the commit that was reviewed
+	Stands bool // it approves; else it was dismissed
 }
 
 // Check is a commit status or a check run by somebody else.

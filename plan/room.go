@@ -31,23 +31,30 @@ const (
 	OfShare             // the repository has its equal share, and another one lacks some of its own
 )
 
-// hourShare is the part of an hour's requests that may be bound to be spent on paying debts: half.
-const hourShare = 2
+const (
+	// hourShare is the part of an hour's requests that may be bound to be spent on paying debts: half.
+	hourShare = 2
+	// reviewCost is how many statuses GitHub takes in the time of one review, and reviewsHour how many minutes' statuses it takes reviews in an hour. Of reviews
+	// and merges together it takes 80 a minute and 500 an hour, and half of those may be bound to be spent on taking approvals back.
+	reviewCost, reviewsHour = 3, 2
+)
 
 // Room is how many more successes that an instant ends may stand beside those that do, in all repositories of an installation: GitHub's pace
 // is that of all. What is due is not among them: nothing opens before it is paid.
 type Room struct {
-	terms    Terms
-	all, own demand
-	ending   map[int64]int // by GitHub's hour
+	terms              Terms
+	all, own           demand
+	reviews            demand        // of all, those that are reviews
+	ending, dismissing map[int64]int // all, and reviews, by GitHub's hour
 }
 
 // NewRoom is room in which nothing stands.
 func NewRoom(t Terms) *Room {
-	r := &Room{terms: t, ending: map[int64]int{}}
+	r := &Room{terms: t, ending: map[int64]int{}, dismissing: map[int64]int{}}
 	if t.Budget > 0 {
 		r.all.each = max(1, time.Minute/time.Duration(t.Budget))
 		r.own.each = r.all.each * time.Duration(max(1, t.Sharers))
+		r.reviews.each = r.all.each * reviewCost
 	}
 	return r
 }
@@ -67,9 +74,14 @@ func (r *Room) Add(d Debt) {
 
 // AddOther counts a debt of another repository of the installation.
 func (r *Room) AddOther(d Debt) {
-	if !d.Due(r.terms.At) {
-		r.all.add(r.job(d))
-		r.ending[r.hour(d.Ends)]++
+	if d.Due(r.terms.At) {
+		return
+	}
+	r.all.add(r.job(d))
+	r.ending[r.hour(d.Ends)]++
+	if _, review := d.Context.Approves(); review {
+		r.reviews.add(r.job(d))
+		r.dismissing[r.hour(d.Ends)]++
 	}
 }
 
@@ -80,11 +92,14 @@ func (r *Room) Lacks(d Debt) Shortage {
 	if hour == 0 && !r.terms.Hour.Renewed.IsZero() {
 		requests = r.terms.Hour.Left
 	}
+	_, review := d.Context.Approves()
 	limited := r.terms.Budget > 0 || !r.terms.Hour.Renewed.IsZero() // an Enterprise Server may have no limits
 	switch {
 	case limited && r.terms.Hour.Limit > 0 && r.ending[hour] >= requests/hourShare:
 		return OfHour
-	case !r.all.fits(r.job(d)):
+	case review && r.terms.Budget > 0 && r.dismissing[hour] >= reviewsHour*r.terms.Budget:
+		return OfHour
+	case !r.all.fits(r.job(d)), review && !r.reviews.fits(r.job(d)):
 		return OfPace
 	case r.terms.Lacking && !r.InShare(d):
 		return OfShare

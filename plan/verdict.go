@@ -79,13 +79,13 @@ type Pin struct {
 type Action interface {
 	// Pinned is the SHA that the write names and the instant from which it must not be done.
 	Pinned() Pin
-	// Verb names the action for logs and JSON: "status", "merge", "update", "move".
+	// Verb names the action for logs and JSON: "status", "approve", "dismiss", "merge", "update", "move".
 	Verb() string
 	// About lists the pull requests that the action speaks for; none for a status on a base's tip or a group's head.
 	About() []int
 }
 
-// SetStatus sets sluice's status on a commit.
+// SetStatus sets sluice's status on a commit, or approves it or takes the approval back ([Context.Approves]).
 type SetStatus struct {
 	Pin
 	Pulls       []int // those it speaks for, for the log; none: a base's tip or a group
@@ -101,6 +101,20 @@ type SetStatus struct {
 // Tells reports whether the status neither releases anything nor takes a success of ours back. To put right what somebody else set only
 // tells, whatever it was: they could do so often enough to spend what releases and withdrawals need.
 func (a SetStatus) Tells() bool { return !a.Withdraws && (a.State != Success || a.Repairs != "") }
+
+// Says is what the status says, in one line.
+func (s SetStatus) Says() string {
+	if _, ok := s.Context.Approves(); ok {
+		return s.Description
+	}
+	return string(s.State) + ": " + s.Description
+}
+
+// What an approval and its end are called.
+const (
+	VerbApprove = "approve"
+	VerbDismiss = "dismiss"
+)
 
 // Merge merges a pull request as a unit: success, merge with the SHA, and back to pending if GitHub refuses.
 // With StatusAfter the success follows the merge: our context is not required there, and nothing green may linger.
@@ -133,7 +147,15 @@ type Update struct {
 func (p Pin) Pinned() Pin { return p }
 
 // Verb implements Action.
-func (SetStatus) Verb() string { return "status" }
+func (s SetStatus) Verb() string {
+	if _, ok := s.Context.Approves(); !ok {
+		return "status"
+	}
+	if s.State == Success {
+		return VerbApprove
+	}
+	return VerbDismiss
+}
 
 // Verb implements Action.
 func (Merge) Verb() string { return "merge" }

@@ -106,7 +106,10 @@ func (u *unit) setStatus(ctx context.Context, a plan.SetStatus) error {
 	if client.LimitOf(err) != nil {
 		return err // it is begun anew
 	}
-	act.Reason = string(a.State) + ": " + a.Description
+	if _, approves := a.Context.Approves(); approves && err != nil && w.stands { // what stands of it is asked for when it is taken back, and then it is given anew
+		u.takeBack(ctx, a.Debt, client.ReasonOf(err))
+	}
+	act.Reason = a.Says()
 	if err == nil && a.Repairs != "" {
 		act.Repair = &plan.Repair{SHA: a.SHA, Context: a.Context, By: a.Repairs, At: act.At}
 		u.log.Warn("restoring a sluice status that someone else overwrote", "sha", a.SHA, "context", a.Context, "by", a.Repairs)

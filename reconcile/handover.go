@@ -91,6 +91,7 @@ func (k *look) write(a plan.Action) *outbox.Write {
 	switch a := a.(type) {
 	case plan.SetStatus:
 		w.Closes = a.Debt.Ends
+		_, w.Counts = a.Context.Approves()
 		if a.Tells() || holds(a) {
 			w.Class = outbox.Tells
 		}
@@ -158,7 +159,7 @@ func (k *look) settled() {
 // unfinished reports whether what the plan opens goes on: the next look is an opening's too. The caller holds the lock.
 func (k *look) unfinished() bool {
 	e, p := k.entry, k.plan
-	some := slices.ContainsFunc(p.Actions, func(a plan.Action) bool { return a.Verb() != (plan.SetStatus{}).Verb() })
+	some := slices.ContainsFunc(p.Actions, func(a plan.Action) bool { _, set := a.(plan.SetStatus); return !set })
 	updates := slices.ContainsFunc(p.Actions, func(a plan.Action) bool { return a.Verb() == (plan.Update{}).Verb() })
 	goesOn := !p.Look.IsZero() && p.Look.Sub(k.at) <= soonMost
 	if !some && e.opening {

@@ -48,7 +48,7 @@ func (l *Loop) recallDebts(ctx context.Context) error {
 // recallSent has the budgets count what was sent before this process began, as GitHub does.
 func (l *Loop) recallSent(ctx context.Context, now time.Time) error {
 	minute := now.Add(-time.Minute - budget.Margin)
-	sent, err := l.store.SentSince(ctx, minute, now.Add(-time.Hour), plan.Merge{}.Verb(), plan.Update{}.Verb())
+	sent, err := l.store.SentSince(ctx, minute, now.Add(-time.Hour), plan.Merge{}.Verb(), plan.Update{}.Verb(), plan.VerbApprove, plan.VerbDismiss)
 	if err != nil {
 		return err // and nothing is counted twice
 	}
@@ -57,7 +57,7 @@ func (l *Loop) recallSent(ctx context.Context, now time.Time) error {
 		switch s.Verb {
 		case plan.Merge{}.Verb():
 			l.forge.Sent(s.Installation, s.At, 2, true) // with its success
-		case plan.Update{}.Verb():
+		case plan.Update{}.Verb(), plan.VerbApprove, plan.VerbDismiss:
 			l.forge.Sent(s.Installation, s.At, 1, true)
 		case plan.MoveBranches{}.Verb():
 		default:
@@ -120,7 +120,7 @@ func (l *Loop) paid(ctx context.Context, repo plan.Repo, at outbox.Place, o *out
 	l.ledger.Paid(at, o, now.Tick)
 	l.ledger.Rested(o, 0, outbox.Nobody)
 	l.ledger.Answered(repo)
-	l.keepPayment(ctx, repo, d, store.Done, string(d.State)+": "+d.Description, store.Tally{More: 1 + tries}, now)
+	l.keepPayment(ctx, repo, d, store.Done, d.Payment().Says(), store.Tally{More: 1 + tries}, now)
 	l.writes.raise() // what waited for it goes on
 	l.retry(repo.Installation, now)
 }
@@ -177,11 +177,11 @@ func (l *Loop) giveUp(ctx context.Context, repo plan.Repo, o *outbox.Row, now in
 // keepPayment deletes the debt and keeps how it ended in the history, and how many statuses stand there by now.
 func (l *Loop) keepPayment(ctx context.Context, repo plan.Repo, d plan.Debt, outcome store.Outcome, reason string, tally store.Tally, now instant) {
 	tally.TallyKey = store.TallyKey{SHA: d.SHA, Context: d.Context}
-	l.log.Info("action finished", debtArgs(repo, d, "verb", (plan.SetStatus{}).Verb(), "outcome", outcome, "reason", reason)...)
+	l.log.Info("action finished", debtArgs(repo, d, "verb", d.Payment().Verb(), "outcome", outcome, "reason", reason)...)
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
 	_ = l.health.Stored(l.store.Record(ctx, store.Act{ // shown by Ready; a debt that stays in the store is paid once more after a start
-		Repo: repo, At: now.Wall, Verb: (plan.SetStatus{}).Verb(), Pull: d.Subject.Pull, SHA: d.SHA, Reason: reason, Outcome: outcome,
+		Repo: repo, At: now.Wall, Verb: d.Payment().Verb(), Pull: d.Subject.Pull, SHA: d.SHA, Reason: reason, Outcome: outcome,
 		Acquit: []int64{d.Number}, Tallies: []store.Tally{tally},
 	}))
 }

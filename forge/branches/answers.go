@@ -6,9 +6,10 @@ import "github.com/sluicegate/sluice/forge/look"
 type RawBase struct {
 	Name          string
 	RefUpdateRule *struct {
-		RequiredStatusCheckContexts  []string
-		RequiredApprovingReviewCount int
-		RequiresCodeOwnerReviews     bool
+		RequiredStatusCheckContexts   []string
+		RequiredApprovingReviewCount  int
+		RequiresCodeOwnerReviews      bool
+		ViewerAllowedToDismissReviews bool
 	}
 	Target *struct {
 		Typename      string `json:"__typename"`

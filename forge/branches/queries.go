@@ -230,7 +230,7 @@ func moveEachMutation(aliases []string) string {
 var baseFragment = fmt.Sprintf(`
 fragment base on Ref {
   name
-  refUpdateRule { requiredStatusCheckContexts requiredApprovingReviewCount requiresCodeOwnerReviews }
+  refUpdateRule { requiredStatusCheckContexts requiredApprovingReviewCount requiresCodeOwnerReviews viewerAllowedToDismissReviews }
   target {
     __typename oid
     ... on Commit {

@@ -60,6 +60,7 @@ func (l *Reader) AddRules(ctx context.Context, s *plan.Snapshot) error {
 		if r.known {
 			b.Reviews, b.Bypassed = r.reviewed, r.bypassed
 		}
+		b.Keeps = l.classic(name) && !l.Bases[name].RefUpdateRule.ViewerAllowedToDismissReviews
 		b.Strict = r.strict || l.still(KeptStrict, name)
 		s.Bases[name] = b
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
@@ -56,6 +57,8 @@ func (f *App) Sent(installation int64, at time.Time, writes int, content bool) {
 	f.Installation(installation).limits.Sent(budget.Price{Points: float64(writes * pointsWrite), Content: content}, at)
 }
 
-// makesContent reports whether a request makes what people are notified of: a merge, or a merge of the base into a head. Whether
+// makesContent reports whether a request makes what people are notified of: a merge, a merge of the base into a head, a review, or its dismissal. Whether
 // statuses count as such GitHub does not say; they are not counted, and if they do it says so.
-func makesContent(r *http.Request) bool { return r.Method == http.MethodPut }
+func makesContent(r *http.Request) bool {
+	return r.Method == http.MethodPut || strings.HasSuffix(r.URL.Path, "/reviews")
+}

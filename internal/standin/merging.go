@@ -109,7 +109,7 @@ func (r *Repo) refuseByRules(p *Pull, tip string, by Actor) error {
 
 // broken lists the rules of a set that a merge would break now.
 func (r *Repo) broken(rules Rules, p *Pull) []string {
-	approvals, objections := r.opinions(*p)
+	approvals, objections := r.opinions(*p, rules.AppReviews)
 	lack := ""
 	switch {
 	case rules.Reviews == 0:
@@ -142,10 +142,10 @@ func (r *Repo) unmet(rules Rules, sha string, update bool, lack string) []string
 	return reasons
 }
 
-// opinions counts the latest opinions of those who may write.
-func (r *Repo) opinions(p Pull) (approvals, objections int) {
+// opinions counts the latest opinions of those who may write, and of Apps if theirs count.
+func (r *Repo) opinions(p Pull, apps bool) (approvals, objections int) {
 	for _, v := range p.Opinions() {
-		if !r.canWrite(v.By) {
+		if !r.canWrite(v.By) && (!apps || v.By.App == 0) {
 			continue
 		}
 		switch v.State {
@@ -298,11 +298,11 @@ func (r *Repo) MergeState(p Pull, tip, mergeable string) string {
 func (r *Repo) ReviewDecision(p Pull) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	want := 0
+	want, apps := 0, false
 	for _, rules := range r.binding(p.Base, Actor{}, false) {
-		want = max(want, rules.Reviews)
+		want, apps = max(want, rules.Reviews), apps || rules.AppReviews
 	}
-	approvals, objections := r.opinions(p)
+	approvals, objections := r.opinions(p, apps)
 	switch {
 	case want == 0:
 		return ""

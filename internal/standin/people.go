@@ -313,41 +313,6 @@ func (r *Repo) Reopen(n int, by string) error {
 	})
 }
 
-// Review submits a review of the pull request's present head.
-func (r *Repo) Review(n int, by string, state ReviewState) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	p, err := r.pull(n)
-	if err != nil {
-		return err
-	}
-	v := Review{ID: r.g.nextID(), By: Person(by), State: state, On: p.HeadSHA, At: r.g.Now()}
-	p.Reviews = append(slices.Clone(p.Reviews), v)
-	p.UpdatedAt = v.At
-	r.notifyReview("submitted", v.By, p, v)
-	return nil
-}
-
-// DismissReview dismisses somebody's latest approval or objection.
-func (r *Repo) DismissReview(n int, by, reviewer string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	p, err := r.pull(n)
-	if err != nil {
-		return err
-	}
-	for i := len(p.Reviews) - 1; i >= 0; i-- {
-		v := p.Reviews[i]
-		if strings.EqualFold(v.By.Login, reviewer) && (v.State == Approved || v.State == ChangesRequested) {
-			p.Reviews = slices.Clone(p.Reviews)
-			p.Reviews[i].State = dismissed
-			r.notifyReview("dismissed", Person(by), p, p.Reviews[i])
-			return nil
-		}
-	}
-	return fmt.Errorf("review of %d by %s: %w", n, reviewer, ErrNotFound)
-}
-
 // SetPermission sets what a person may do: None, Read, Triage, Write, "maintain" or Admin.
 func (r *Repo) SetPermission(login, permission string) {
 	r.mu.Lock()

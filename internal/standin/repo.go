@@ -100,26 +100,6 @@ type AutoMerge struct {
 	Method Method
 }
 
-// Review is a submitted review.
-type Review struct {
-	ID    int64
-	By    Actor
-	State ReviewState
-	On    string // the commit that was reviewed
-	At    time.Time
-}
-
-// ReviewState is a review's state, in GraphQL's words.
-type ReviewState string
-
-// The states of a review.
-const (
-	Approved         ReviewState = "APPROVED"
-	ChangesRequested ReviewState = "CHANGES_REQUESTED"
-	Commented        ReviewState = "COMMENTED"
-	dismissed        ReviewState = "DISMISSED"
-)
-
 // Status is a commit status.
 type Status struct {
 	ID          int64

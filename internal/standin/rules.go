@@ -12,7 +12,9 @@ type Rules struct {
 	Checks  []RequiredCheck
 	Strict  bool // a head must contain the base's tip
 	Reviews int  // approving reviews by writers
-	Queue   bool // merges only through the merge queue
+	// AppReviews: approvals of Apps count, too, of which GitHub says neither yes nor no. KeepReviews: only Bypass may dismiss reviews.
+	AppReviews, KeepReviews bool
+	Queue                   bool // merges only through the merge queue
 	// HeadGreen: what the queue merges at once needs to be green at its last commit alone; else each entry does, as by GitHub's default.
 	HeadGreen bool
 	Restrict  bool     // only Bypass may move the branch

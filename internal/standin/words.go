@@ -32,6 +32,9 @@ const (
 	msgExpectedHead     = "expected head sha didn’t match current head ref."                 // 422: update-branch
 	msgNoCommit         = "No commit found for SHA: %s"                                      // 422
 	msgTooManyStatuses  = "This SHA and context has reached the maximum number of statuses." // 422
+	msgOwnPull          = "Review Can not approve your own pull request"
+	msgMayNotDismiss    = "You are not authorized to dismiss reviews of this pull request."
+	msgNoDismissal      = "Can not dismiss a commented pull request review"
 	msgMustHave         = "Must have %s rights to Repository."
 	msgBadRef           = "Reference name must start with 'refs/' and contain at least two slashes."
 	msgDefaultBranch    = "Cannot delete the default branch"

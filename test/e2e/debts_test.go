@@ -18,10 +18,16 @@ const statusMode = "  settle: 0s\n  window: status\n"
 // is green. It gives the instant at which the window is closed again.
 func (w *world) openUntil(green func() bool) (closed time.Time) {
 	w.t.Helper()
+	return w.openIn(statusMode, green)
+}
+
+// openIn is openUntil in another mode.
+func (w *world) openIn(mode string, green func() bool) (closed time.Time) {
+	w.t.Helper()
 	for lasts := 12 * time.Second; lasts < 2*patience; lasts *= 2 {
 		from := time.Now().Truncate(time.Second)
 		closed = from.Add(lasts)
-		w.write(asked(dates(lasts/2, opening{from, closed}), statusMode))
+		w.write(asked(dates(lasts/2, opening{from, closed}), mode))
 		for ; time.Now().Before(closed); <-time.After(50 * time.Millisecond) {
 			if green() {
 				return closed

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -91,7 +92,9 @@ var fields = map[string]map[string]resolver{
 		"author":                    of(func(v *review) any { return actorOrNil(v.By) }),
 		"authorCanPushToRepository": of((*review).mayPush),
 		"commit":                    of(func(v *review) any { return v.repo.commit(v.On) }),
+		"fullDatabaseId":            of(func(v *review) any { return strconv.FormatInt(v.ID, 10) }),
 		"state":                     of(func(v *review) any { return v.State }),
+		"viewerDidAuthor":           of(func(v *review) any { return v.By == v.repo.view.who.actor }),
 	},
 	"PullRequestReviewConnection":        pageFields,
 	"PullRequestTimelineItemsConnection": pageFields,
@@ -111,9 +114,10 @@ var fields = map[string]map[string]resolver{
 	"RepositoryConnection": pageFields,
 	"Organization":         {"repositories": ask((*owner).repositories)},
 	"RefUpdateRule": {
-		"requiredApprovingReviewCount": of(func(r *standin.Rules) any { return r.Reviews }),
-		"requiredStatusCheckContexts":  of(func(r *standin.Rules) any { return contexts(r) }),
-		"requiresCodeOwnerReviews":     of(func(*standin.Rules) any { return false }),
+		"requiredApprovingReviewCount":  of(func(r *standin.Rules) any { return r.Reviews }),
+		"requiredStatusCheckContexts":   of(func(r *standin.Rules) any { return contexts(r) }),
+		"requiresCodeOwnerReviews":      of(func(*standin.Rules) any { return false }),
+		"viewerAllowedToDismissReviews": of(func(r *standin.Rules) any { return !r.KeepReviews }),
 	},
 	"Repository": {
 		"databaseId":         of(func(r *repository) any { return r.id }),
@@ -192,10 +196,12 @@ var pullFields = map[string]resolver{
 	"merged":                   of(func(p *pullRequest) any { return p.Merged }),
 	"number":                   of(func(p *pullRequest) any { return p.Number }),
 	"reviewDecision":           of(func(p *pullRequest) any { return orNil(p.repo.r.ReviewDecision(p.Pull)) }),
+	"reviews":                  ask((*pullRequest).reviews),
 	"state":                    of(func(p *pullRequest) any { return stateOf(&p.Pull) }),
 	"statusCheckRollup":        of(func(p *pullRequest) any { return p.repo.commit(p.HeadSHA).rollup() }),
 	"timelineItems":            ask((*pullRequest).forcePushes),
 	"title":                    of(func(p *pullRequest) any { return p.Title }),
+	"viewerLatestReview":       of((*pullRequest).ownReview),
 	"updatedAt":                of(func(p *pullRequest) any { return timeOrNil(p.UpdatedAt) }),
 }
 

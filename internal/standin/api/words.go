@@ -12,6 +12,7 @@ const (
 	msgJWTTooFar        = "'Expiration time' claim ('exp') is too far in the future"
 	msgJWTIssued        = "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued"
 	msgJWTIssuer        = "'Issuer' claim ('iss') must be an Integer"
+	msgNoMessage        = "Message is required"
 	msgNoIntegration    = "Resource not accessible by integration"
 	msgSuspended        = "This installation has been suspended"
 	msgBadJSON          = "Problems parsing JSON"
