@@ -73,7 +73,7 @@ func (j *judge) approvals(cases []*pullCase) (out []plan.SetStatus) {
 func (j *judge) approvalsOf(p *plan.Pull, d *pullCase, wants bool) (out []plan.SetStatus) {
 	context, have := plan.ApprovalOf(p.Number), p.Approval
 	dismiss := func(sha plan.SHA) {
-		set := plan.SetStatus{Pin: plan.Pin{SHA: sha}, Pulls: []int{p.Number}, Context: context, State: plan.Pending, Description: wordRulesChanged, Withdraws: true}
+		set := plan.SetStatus{Pin: plan.Pin{SHA: sha}, Pulls: []int{p.Number}, Context: context, State: plan.Pending, Description: wordNoRules, Withdraws: true}
 		if sha != p.Head {
 			set.Description = plan.Brief(sayOtherHead(p.Head))
 		} else if d != nil {

@@ -65,6 +65,7 @@ var fuzzPolicies = sync.OnceValue(func() []*config.Policy {
 		"pull_requests: {require_labels: [go], update: never, delete_branch: true}\n", "mode: observe\n",
 		"override: {by: [\"user:alice\", \"user:bob\"], expires: 3h}\n",
 		"override: {by: [\"user:alice\", \"user:bob\"], expires: 20h, approvals: 2}\npull_requests: {live: status, window: status}\n",
+		"pull_requests: {live: approve, window: approve, approvals: 0}\n", "pull_requests: {live: merge, window: approve, approvals: 1}\n",
 	} {
 		p, findings := config.Parse([]byte(fuzzWindows + more))
 		if p == nil {
@@ -144,6 +145,7 @@ func (d dice) base(name plan.Branch) plan.Base {
 		b.Bypassed = []plan.Ruleset{scenario.OneOf(d, plan.Ruleset{Name: "wide", Demands: []string{"reviews"}, Reviews: 1}, plan.Ruleset{Name: "wide", Demands: []string{"other checks"}},
 			plan.Ruleset{Name: "wide", Demands: []string{"required signatures"}, Unseen: []string{"required signatures"}})}
 	}
+	b.Keeps = d.Rare(8)
 	if d.Rare(12) || (name == "main" && d.Roll(8) == 7) { // also in a calm world: other bases go on
 		b.Policy, b.Findings = nil, []config.Finding{{Severity: config.Error, Message: "broken", Line: 1, Column: 1}}
 	}
@@ -202,6 +204,9 @@ func (d dice) pull(s plan.Snapshot, number int) plan.Pull {
 	}
 	if d.Roll(2) == 1 {
 		p.Ours = []plan.Status{{Context: plan.ContextFor(p.Base), State: scenario.OneOf(d, plan.Pending, plan.Success, plan.Failure), By: scenario.OneOf[plan.Login](d, scenario.Us, scenario.Us, "mallory"), Description: "old", At: s.At.Add(-time.Minute)}}
+	}
+	if d.Roll(3) == 2 {
+		p.Approval = plan.Approval{On: scenario.OneOf(d, p.Head, p.Head, older), Stands: !d.Rare(4)}
 	}
 	for _, f := range p.Files {
 		if f.Path == config.File || f.Old == config.File {

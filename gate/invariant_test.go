@@ -65,6 +65,9 @@ func accept(s *plan.Snapshot, actions []plan.Action) {
 func acceptStatus(s *plan.Snapshot, a plan.SetStatus) {
 	set := plan.Status{Context: a.Context, State: a.State, Description: a.Description, By: s.Us, At: s.At}
 	for i := range s.Pulls {
+		if a.Context == plan.ApprovalOf(s.Pulls[i].Number) {
+			s.Pulls[i].Approval = plan.Approval{On: a.SHA, Stands: a.State == plan.Success}
+		}
 		if s.Pulls[i].Head == a.SHA && plan.ContextFor(s.Pulls[i].Base) == a.Context {
 			s.Pulls[i].Ours = []plan.Status{set}
 		}
@@ -138,7 +141,7 @@ func FuzzSuccessesEnd(f *testing.F) {
 			}
 			pull := pullOf(t, s, a.About()[0])
 			base := s.Bases[pull.Base]
-			if debt.SHA != pull.Head || debt.Context != plan.ContextFor(pull.Base) || debt.State != plan.Pending || debt.Description == "" {
+			if debt.SHA != pull.Head || debt.Context != plan.ContextFor(pull.Base) && debt.Context != plan.ApprovalOf(pull.Number) || debt.State != plan.Pending || debt.Description == "" {
 				t.Fatalf("#%d is green, and owes %+v", pull.Number, debt)
 			}
 			if base.Policy == nil || base.Policy.Mode == config.Observe || ignoredBy(base.Policy, pull) {
@@ -156,6 +159,87 @@ func FuzzSuccessesEnd(f *testing.F) {
 			}
 		}
 	})
+}
+
+// FuzzApprovals: sluice approves nothing but an open head that people who may write have approved, as many as are asked for, where its file says approve; nothing of which it
+// does not manage all, and nothing where it could not dismiss it. Whatever else of it stands is taken back.
+func FuzzApprovals(f *testing.F) {
+	fuzzed.Fuzz(f, func(t *testing.T, s plan.Snapshot) {
+		p := gate.Decide(s)
+		gone := map[plan.Place]bool{}
+		for _, a := range p.Actions {
+			set, ok := a.(plan.SetStatus)
+			if !ok {
+				continue
+			}
+			n, ok := set.Context.Approves()
+			switch {
+			case ok && set.State == plan.Success:
+				pull := pullOf(t, s, n)
+				approvable(t, s, pull)
+				if set.SHA != pull.Head {
+					t.Errorf("#%d is approved at %s, its head is %s", n, set.SHA, pull.Head)
+				}
+				if pull.Approval.Stands && !gone[plan.PlaceOf(pull.Approval.On, set.Context)] {
+					t.Errorf("#%d is approved, and an approval stands", n)
+				}
+			case ok:
+				gone[plan.PlaceOf(set.SHA, set.Context)] = true
+			}
+		}
+		for _, pull := range s.Pulls {
+			if at := plan.PlaceOf(pull.Approval.On, plan.ApprovalOf(pull.Number)); pull.Approval.Stands && !gone[at] {
+				approvable(t, s, pull)
+				if pull.Approval.On != pull.Head || !slices.ContainsFunc(p.Debts, func(d plan.Debt) bool { return plan.PlaceOf(d.SHA, d.Context) == at }) {
+					t.Errorf("the approval of #%d stands on %s, and nobody owes it", pull.Number, pull.Approval.On)
+				}
+			}
+		}
+	})
+}
+
+// approvable demands what an approval needs.
+func approvable(t *testing.T, s plan.Snapshot, p plan.Pull) {
+	t.Helper()
+	base := s.Bases[p.Base]
+	if base.Policy == nil || base.Keeps || base.Policy.Mode != config.Enforce || !p.Complete || p.Unread.Is() || p.Draft || p.Mergeable == plan.MergeableConflict {
+		t.Fatalf("#%d is approved by %+v", p.Number, base.Policy)
+	}
+	asked, rules := asksOf(base.Policy, p), base.Policy.PullRequests
+	handling := rules.Live
+	if slices.ContainsFunc(asked.windows, func(w window.Name) bool { return w != window.Live }) {
+		handling = rules.Window
+	}
+	if handling != config.Approve {
+		t.Errorf("#%d is approved where the file says %s", p.Number, handling)
+	}
+	people := map[plan.Login]bool{}
+	for _, r := range p.Reviews {
+		if r.Approved && r.CanWrite && r.On == p.Head && r.By != p.Author {
+			people[r.By] = true
+		}
+		if !r.Approved && r.CanWrite {
+			t.Errorf("#%d is approved, and %s wants changes", p.Number, r.By)
+		}
+	}
+	if least := rules.Approvals; len(people) < least || !p.SameRepo && len(people) == 0 {
+		t.Errorf("#%d is approved, and %d people did", p.Number, len(people))
+	}
+	for _, f := range p.Files {
+		for _, name := range f.Names() {
+			if class := base.Policy.Layout.Classify(name); len(class.Releases) == 0 || class.Protected || name == config.File {
+				t.Errorf("#%d is approved, and %s is for people", p.Number, name)
+			}
+		}
+	}
+	if s.At.Before(overriddenUntil(s, p)) {
+		return
+	}
+	for _, w := range asked.windows {
+		if !base.Policy.Calendar.Has(w) || !base.Policy.Calendar.At(w, s.At).Releasable {
+			t.Errorf("#%d is approved while %s is closed", p.Number, w)
+		}
+	}
 }
 
 // endsSomeDay reports whether one of some windows is known to close.

@@ -43,7 +43,7 @@ func render(p plan.Plan) string {
 		case !d.Ends.IsZero():
 			end = "at " + d.Ends.UTC().Format(time.RFC3339)
 		}
-		fmt.Fprintf(&b, "owe on %s for %s: %s %s: %s\n", scenario.Nick(d.SHA), d.For, end, d.State, d.Description)
+		fmt.Fprintf(&b, "owe on %s for %s: %s %s: %s\n", scenario.Nick(d.SHA), what(d), end, d.State, d.Description)
 	}
 	for _, n := range p.Redeemed {
 		fmt.Fprintf(&b, "redeemed %d\n", n)
@@ -53,6 +53,14 @@ func render(p plan.Plan) string {
 	}
 	b.WriteString(strings.TrimPrefix(scenario.Instant("\nwake ", p.Wake)+scenario.Instant("\nlook ", p.Look), "\n"))
 	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+// what is what a debt is for.
+func what(d plan.Debt) string {
+	if n, approves := d.Context.Approves(); approves {
+		return fmt.Sprintf("the approval of #%d", n)
+	}
+	return string(d.For)
 }
 
 func subject(v plan.Verdict) string {
@@ -73,6 +81,9 @@ func action(p plan.Plan, a plan.Action) string {
 	}
 	switch a := a.(type) {
 	case plan.SetStatus:
+		if n, approves := a.Context.Approves(); approves {
+			return fmt.Sprintf("%s #%d at %s%s: %s", a.Verb(), n, scenario.Nick(pin.SHA), left, a.Description)
+		}
 		repairs := ""
 		if a.Repairs != "" {
 			repairs = fmt.Sprintf(", putting right what %s set", a.Repairs)

@@ -77,6 +77,7 @@ type world struct {
 		Incomplete         bool
 		Passing            bool
 	}
+	Keeps      bool   // sluice may not dismiss reviews
 	UnreadBase string // the base could not be read, and why
 	Came       []struct {
 		By         string
@@ -88,6 +89,7 @@ type world struct {
 		Number, Pull     int
 		Head, Base, File string
 		Group, Unstored  bool          // Unstored: the store could not keep it
+		Approval         bool          // of the pull request
 		Ends, Cutoff     time.Duration // Ends from now; 0: at no instant
 		Says             string
 	}
@@ -125,6 +127,7 @@ type pull struct {
 	Passing                                        bool   // for a moment
 	Mergeable, Decision, Armed                     string
 	Approved, Refused                              []string // LOGIN, LOGIN (reader), LOGIN @ HEAD
+	Sluice                                         string   // what sluice's review says: "approved", "dismissed", "approved @ HEAD"
 	Checks                                         map[string]string
 	Ours                                           string // "pending: text", "success by mallory: text"
 	Statuses                                       int    // under our context on the head
@@ -201,7 +204,7 @@ func (sc scene) base(name string) plan.Base {
 	if !own {
 		f = sc.files[""]
 	}
-	b := plan.Base{Tip: tip, File: "f11e", Policy: f.policy, Findings: f.bad, Strict: w.Strict, Queue: w.Queue, Rules: !w.RulesUnread, Reviews: w.reviewed(), Bypassed: w.Bypassed}
+	b := plan.Base{Tip: tip, File: "f11e", Policy: f.policy, Findings: f.bad, Strict: w.Strict, Queue: w.Queue, Rules: !w.RulesUnread, Reviews: w.reviewed(), Keeps: w.Keeps, Bypassed: w.Bypassed}
 	if w.TipAhead != 0 {
 		b.TipAt = sc.now.Add(w.TipAhead)
 	}
@@ -274,6 +277,9 @@ func (sc scene) owe(s *plan.Snapshot) {
 			Subject: plan.Subject{Pull: d.Pull, Base: base}, File: plan.SHA(cmp.Or(d.File, "f11e")), State: plan.Pending,
 			Description: cmp.Or(d.Says, "as it was recorded"), Cutoff: d.Cutoff,
 		}
+		if d.Approval {
+			debt.Context = plan.ApprovalOf(d.Pull)
+		}
 		if d.Unstored {
 			debt.Number = 0
 		}
@@ -328,6 +334,12 @@ func (sc scene) pull(p pull) plan.Pull {
 	}
 	for _, text := range p.Approved {
 		out.Reviews = append(out.Reviews, review(text, out.Head, true))
+	}
+	if is, on, _ := strings.Cut(p.Sluice, " @ "); is != "" {
+		out.Approval = plan.Approval{On: out.Head, Stands: is == "approved"}
+		if on != "" {
+			out.Approval.On = scenario.SHA(on)
+		}
 	}
 	for _, text := range p.Refused {
 		out.Reviews = append(out.Reviews, review(text, out.Head, false))

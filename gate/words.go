@@ -26,6 +26,7 @@ const (
 	wordPeopleIncomplete = "not every changed file is known"
 	wordPeopleStatus     = "sluice is configured to set the status only"
 	wordPeopleApproved   = "approved by sluice: merge it, or enable auto-merge"
+	wordNoRules          = "its base has no rules for sluice"
 	wordOwnPull          = "sluice cannot approve its own pull request"
 	wordTookBack         = "somebody dismissed sluice's approval of this head"
 	wordApprovalOverdue  = "GitHub does not let sluice dismiss an earlier approval"
