@@ -46,6 +46,7 @@ type rawClosure struct {
 		Oid     string
 		Parents look.Connection[struct{ Oid string }]
 	}
+	Own     *rawReview `json:"viewerLatestReview"` // of those that are not open
 	Commits look.Connection[struct {
 		Commit struct {
 			Oid    string

@@ -115,18 +115,23 @@ func (l *observation) endedSince(ctx context.Context, since time.Time) (ended []
 }
 
 // left is what stands on a pull request that was closed or merged. Where it was merged what it was given for is done.
-func (l *observation) left(raw rawClosure) []plan.Pull {
+func (l *observation) left(raw rawClosure) (all []plan.Pull) {
+	base := plan.Branch(raw.BaseRefName)
+	if own := raw.Own; !raw.Merged && own != nil && own.State == "APPROVED" && own.Commit != nil {
+		all = append(all, plan.Pull{
+			Number: raw.Number, Base: base, Head: plan.SHA(own.Commit.Oid), Ours: []plan.Status{{Context: plan.ApprovalOf(raw.Number), State: plan.Success, By: l.Us}},
+		})
+	}
 	if len(raw.Commits.Nodes) == 0 {
-		return nil
+		return all
 	}
 	head := raw.Commits.Nodes[0].Commit
 	if head.Oid != raw.HeadRefOid || head.Status == nil {
-		return nil
+		return all
 	}
-	base := plan.Branch(raw.BaseRefName)
-	return slices.DeleteFunc(l.standing(raw.Number, base, plan.SHA(head.Oid), head.Status.Contexts), func(p plan.Pull) bool {
+	return append(all, slices.DeleteFunc(l.standing(raw.Number, base, plan.SHA(head.Oid), head.Status.Contexts), func(p plan.Pull) bool {
 		return raw.Merged && p.Ours[0].Context.Is(plan.ContextFor(base))
-	})
+	})...)
 }
 
 // addEarlier adds what stands on commits that may have been a pull request's head, and reports whether GitHub showed it of all. Once it
@@ -206,7 +211,7 @@ func forgottenQuery(owner, name, after string) *look.Query {
 func addForgotten(q *look.Query, size int, after string) {
 	a := q.Cursor("closed", after)
 	q.Add("%s: pullRequests(first: %d, after: %s, states: [CLOSED, MERGED], orderBy: {field: UPDATED_AT, direction: DESC}) { nodes {"+
-		" number merged updatedAt headRefOid baseRefName commits(last: 1) { nodes { commit { oid status { contexts { ...status } } } } } }"+
+		" number merged updatedAt headRefOid baseRefName viewerLatestReview { state commit { oid } } commits(last: 1) { nodes { commit { oid status { contexts { ...status } } } } } }"+
 		" pageInfo { hasNextPage endCursor } }", forgottenAlias, size, a)
 }
 

@@ -34,6 +34,7 @@ var acts = []act{
 	{4, (*world).report},
 	{2, (*world).review},
 	{2, (*world).hold},
+	{1, (*world).dismiss},
 	{1, (*world).deleteBranch},
 	{2, (*world).freeze},
 	{3, (*world).comment},

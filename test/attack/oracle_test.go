@@ -19,6 +19,8 @@ import (
 //	    on a commit that was not merged into, or moved to, the branch that demands that context.
 //	    Both hold while the branch that freezes is there, of what is live, too. What alice released counts as open as long as the file lets her, for
 //	    the head or commit that she named, the branch that it was for, and until it is used, over or taken back.
+//	(e) Nor does an approval of ours stand for longer, whatever its window, label, head or pull request became; and none is given but where the file says so, to
+//	    what sluice manages whole, and beside the approvals by people that the file asks for, of which a fork always needs one.
 //	(d) Nothing panics, everything ends, and what is quiet writes nothing.
 //
 // A success of ours counts for the branch whose rules demand its context, by GitHub's own way to compare contexts, whatever it was meant
@@ -41,6 +43,8 @@ type oracle struct {
 	wiped    time.Time
 	booted   time.Time
 	down     bool
+	wrong    map[int64]time.Time // since when an approval of ours stands that should not
+	given    map[int64]bool      // that were judged as they were given
 }
 
 // How long what must be gone may stand: a write, after GitHub takes writes again its back-off too, and a whole look where the reason
@@ -55,7 +59,7 @@ const (
 var contexts = map[string]string{"main": "sluice/main", "rw/a": "sluice/promote/rw/a"}
 
 func (o *oracle) begin(w *world) {
-	*o = oracle{w: w, known: map[string]bool{}, line: map[string]bool{}, seen: map[string]bool{}, reported: map[string]bool{}, booted: time.Now()}
+	*o = oracle{w: w, known: map[string]bool{}, line: map[string]bool{}, seen: map[string]bool{}, reported: map[string]bool{}, booted: time.Now(), wrong: map[int64]time.Time{}, given: map[int64]bool{}}
 	o.look(w)
 }
 
@@ -90,6 +94,7 @@ func (o *oracle) look(w *world) {
 		o.learn(g.Head)
 	}
 	o.debts()
+	o.approvals()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, text := range w.errors {

@@ -14,6 +14,7 @@ type spec struct {
 	open         map[string][]span // by window, freezes subtracted
 	cutoff       time.Duration
 	live, window string // pull_requests
+	approvals    int    // by people, where sluice approves
 	method       string
 	branchChecks string
 	branches     bool // rw/a is a windowed branch, by window v
@@ -50,8 +51,8 @@ func drawWindow(dice *rand.Rand, start time.Time) []span {
 // drawSpec draws a file that is valid.
 func drawSpec(dice *rand.Rand, start time.Time) *spec {
 	s := &spec{
-		cutoff: time.Duration(1+dice.IntN(2)) * time.Minute, live: pick(dice, "merge", "merge", "status"),
-		window: pick(dice, "merge", "status", "status"), observe: dice.IntN(16) == 0, branches: dice.IntN(8) != 0,
+		cutoff: time.Duration(1+dice.IntN(2)) * time.Minute, live: pick(dice, "merge", "merge", "status", "approve"),
+		window: pick(dice, "merge", "status", "approve"), approvals: dice.IntN(2), observe: dice.IntN(16) == 0, branches: dice.IntN(8) != 0,
 		branchChecks: pick(dice, "none", "required", "required"),
 		open:         map[string][]span{"w": drawWindow(dice, start), "v": drawWindow(dice, start)},
 	}
@@ -73,6 +74,11 @@ func drawSpec(dice *rand.Rand, start time.Time) *spec {
 	s.method = pick(dice, "merge", "squash", "rebase")
 	fmt.Fprintf(&b, "pull_requests:\n  live: %s\n  window: %s\n  method: %s\n  checks: %s\n  settle: 0s\n  delete_branch: %v\n",
 		s.live, s.window, s.method, pick(dice, "all", "required"), dice.IntN(4) == 0)
+	if s.live == "approve" || s.window == "approve" {
+		fmt.Fprintf(&b, "  approvals: %d\n", s.approvals)
+	} else {
+		s.approvals = 0
+	}
 	if s.branches {
 		fmt.Fprintf(&b, "branches:\n  - {name: rw/a, from: main, window: v, checks: %s}\n", s.branchChecks)
 	}
