@@ -4,5 +4,7 @@
 // event says nothing of, or what cannot be told apart, is void with every event. A [Log] has what events named, each with its number; a [Sight]
 // is what an observation shows of who rests on what; a [Scope] is what a write rests on. Whether a read is older than an event says package bound.
 //
+// What a whole event is, ours or somebody else's, says its [Hint].
+//
 // It is bounded: of too many names the whole is void. Nothing here is safe for concurrent use.
 package event

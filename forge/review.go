@@ -12,140 +12,156 @@ import (
 )
 
 // Our approving review. GitHub takes one whatever the head is by then, as the commit that a review names is no condition; and an answer may be lost. So
-// what stands of ours is asked before and after, and found by who wrote it and on which commit.
+// what stands of ours is asked before, and the head after; and what is to be taken back is found by who wrote it and on which commit, by REST alone: nothing else
+// has to work for it. REST lists reviews as they came, so that ours stays where it is however many others write.
 
-// ownMost is among how many of a pull request's newest approvals ours are looked for, beside our latest review: there is more than one only after an answer was lost.
-const ownMost = 100
+const (
+	// maxReviewed is how many reviews a pull request may have for sluice to add one: ours are then among those that are listed to take them back.
+	maxReviewed = (maxReviewPages - 1) * client.PerPage
+	// maxReviewPages is how many pages of them are listed.
+	maxReviewPages = 10
+)
 
-// ownReviews is a pull request with what stands of our reviews.
-type ownReviews struct {
+// reviewed is a pull request as our latest review of it stands.
+type reviewed struct {
 	Number     int
 	State      string
 	HeadRefOid plan.SHA
-	Latest     *ownReview                  `json:"viewerLatestReview"`
-	Reviews    *look.Connection[ownReview] // all who approve
+	Own        *rawReview `json:"viewerLatestReview"`
+	Reviews    *struct{ TotalCount int }
 }
 
-// ownReview is a review as we see it.
-type ownReview struct {
-	ID              string `json:"fullDatabaseId"`
-	State           string
-	ViewerDidAuthor bool
-	Commit          *struct{ Oid plan.SHA }
+// listedReview is a review as REST lists it.
+type listedReview struct {
+	ID     int64
+	State  string
+	Commit plan.SHA `json:"commit_id"`
+	User   *struct{ Login, Type string }
 }
-
-const ownReviewFragment = "\nfragment own on PullRequestReview { fullDatabaseId state viewerDidAuthor commit { oid } }"
 
 // setApproval approves a pull request's head, or takes back what approves a commit of it. Doing either twice leaves the same state.
 func (f *Forge) setApproval(ctx context.Context, repo plan.Repo, n int, sha plan.SHA, s plan.Status) error {
-	c := f.Installation(repo.Installation)
+	a := approval{f.Installation(repo.Installation), repo, n, f.Us()}
 	says := plan.Fit(strings.Join(strings.Fields(s.Description), " "))
 	if s.State == plan.Success {
-		return client.Wrap(ctx, fmt.Sprintf("approve %s#%d", repo, n), approve(ctx, c, repo, n, sha, says))
+		return client.Wrap(ctx, fmt.Sprintf("approve %s#%d", repo, n), a.give(ctx, sha, says))
 	}
-	return client.Wrap(ctx, fmt.Sprintf("dismiss the approval of %s#%d", repo, n), dismiss(ctx, c, repo, n, sha, says))
+	return client.Wrap(ctx, fmt.Sprintf("dismiss the approval of %s#%d", repo, n), a.takeBack(ctx, sha, says))
 }
 
-// approve gives an approval, unless the head is another one. If it became another one meanwhile, the approval is taken back at once.
-func approve(ctx context.Context, c *client.Installation, repo plan.Repo, n int, sha plan.SHA, says string) error {
-	own, err := readOwn(ctx, c, repo, n)
+// approval is ours of one pull request.
+type approval struct {
+	client *client.Installation
+	repo   plan.Repo
+	pull   int
+	us     plan.Login
+}
+
+// path is where its reviews are, or one of them.
+func (a approval) path(of string, args ...any) string {
+	return fmt.Sprintf("%s/pulls/%d/reviews", look.PathOf(a.repo), a.pull) + fmt.Sprintf(of, args...)
+}
+
+// give approves a head, unless it is another one. If it became another one meanwhile, the approval is taken back at once.
+func (a approval) give(ctx context.Context, sha plan.SHA, says string) error {
+	is, err := a.read(ctx)
 	switch {
 	case err != nil:
 		return err
-	case !own.isAt(sha):
+	case !is.at(sha):
 		return &client.Error{Kind: client.Refused, Reason: wordHeadMoved}
-	case len(own.standing(sha)) > 0:
+	case is.Own != nil && is.Own.State == "APPROVED" && is.Own.Commit != nil && plan.SHA(is.Own.Commit.Oid) == sha:
 		return nil
+	case is.Reviews.TotalCount >= maxReviewed:
+		return &client.Error{Kind: client.Refused, Reason: wordManyReviews}
 	}
-	var made struct {
-		ID     int64
-		State  string
-		Commit plan.SHA `json:"commit_id"`
-	}
+	var made listedReview
 	body := map[string]string{"commit_id": string(sha), "event": "APPROVE", "body": says}
-	if _, err := c.Send(ctx, http.MethodPost, fmt.Sprintf("%s/pulls/%d/reviews", look.PathOf(repo), n), body, &made); err != nil {
+	if _, err := a.client.Send(ctx, http.MethodPost, a.path(""), body, &made); err != nil {
 		return err
 	}
 	if made.ID == 0 || made.State != "APPROVED" || made.Commit != sha { // what GitHub does not show us is not taken for done
 		return client.Empty()
 	}
-	switch own, err = readOwn(ctx, c, repo, n); {
+	switch is, err = a.read(ctx); {
 	case err != nil:
 		return client.NewTransient(client.ReasonOf(err), err) // whatever it is, the approval stands
-	case own.isAt(sha):
+	case is.at(sha):
 		return nil
 	}
-	if err := sendDismissal(ctx, c, repo, n, fmt.Sprint(made.ID), wordHeadMoved); err != nil {
-		return client.NewTransient(wordHeadMoved, err) // it stands: its debt does, too
+	if err := a.dismiss(ctx, made.ID, wordHeadMoved); err != nil {
+		return client.NewTransient(wordHeadMoved, err) // likewise
 	}
 	return &client.Error{Kind: client.Refused, Reason: wordHeadMoved}
 }
 
-// dismiss takes back what stands of ours on a commit.
-func dismiss(ctx context.Context, c *client.Installation, repo plan.Repo, n int, sha plan.SHA, says string) error {
-	own, err := readOwn(ctx, c, repo, n)
+// read asks how the pull request stands.
+func (a approval) read(ctx context.Context) (reviewed, error) {
+	q := look.NewQuery("reviewed", a.repo.Owner, a.repo.Name)
+	q.Define(reviewFragment)
+	number := q.Let("number", "Int!", a.pull)
+	q.Add("pullRequest(number: %s) { number state headRefOid viewerLatestReview { ...review } reviews(last: 1) { totalCount } }", number)
+	r, err := a.client.Ask(ctx, q.Operation())
 	if err != nil {
-		return err
+		return reviewed{}, err
 	}
-	for _, id := range own.standing(sha) {
-		if err := sendDismissal(ctx, c, repo, n, id, says); err != nil {
-			if own, again := readOwn(ctx, c, repo, n); again == nil && len(own.standing(sha)) == 0 {
-				return nil // its answer was lost, or somebody else did it
-			}
-			return err
-		}
+	is, err := client.Find[reviewed](r.Aliases(), "pullRequest")
+	switch {
+	case err != nil:
+		return reviewed{}, err
+	case is == nil:
+		return reviewed{}, client.NotThere()
+	case is.Number != a.pull || is.HeadRefOid == "" || is.State == "" || is.Reviews == nil: // fail closed
+		return reviewed{}, client.Empty()
 	}
-	return nil
+	return *is, nil
 }
 
-func sendDismissal(ctx context.Context, c *client.Installation, repo plan.Repo, n int, id, says string) error {
-	var done struct{ State string }
-	body := map[string]string{"message": says, "event": "DISMISS"}
-	_, err := c.Send(ctx, http.MethodPut, fmt.Sprintf("%s/pulls/%d/reviews/%s/dismissals", look.PathOf(repo), n, client.EscapePath(id)), body, &done)
-	if err == nil && done.State != "DISMISSED" {
-		err = client.Empty()
+// at reports whether the pull request is open at a head.
+func (r reviewed) at(sha plan.SHA) bool { return r.State == "OPEN" && r.HeadRefOid == sha }
+
+// takeBack dismisses what stands of ours on a commit.
+func (a approval) takeBack(ctx context.Context, sha plan.SHA, says string) error {
+	ids, err := a.standing(ctx, sha)
+	for _, id := range ids {
+		if err = a.dismiss(ctx, id, says); err == nil {
+			continue
+		}
+		if left, again := a.standing(ctx, sha); again != nil || len(left) > 0 {
+			return err
+		}
+		return nil // the answer was lost, or somebody else did it
 	}
 	return err
 }
 
-// readOwn asks what stands of ours.
-func readOwn(ctx context.Context, c *client.Installation, repo plan.Repo, n int) (ownReviews, error) {
-	q := look.NewQuery("own", repo.Owner, repo.Name)
-	q.Define(ownReviewFragment)
-	number := q.Let("number", "Int!", n)
-	q.Add("pullRequest(number: %s) { number state headRefOid viewerLatestReview { ...own } reviews(last: %d, states: [APPROVED]) { nodes { ...own } } }", number, ownMost)
-	r, err := c.Ask(ctx, q.Operation())
-	if err != nil {
-		return ownReviews{}, err
-	}
-	own, err := client.Find[ownReviews](r.Aliases(), "pullRequest")
-	switch {
-	case err != nil:
-		return ownReviews{}, err
-	case own == nil:
-		return ownReviews{}, client.NotThere()
-	case own.Number != n || own.HeadRefOid == "" || own.State == "" || own.Reviews == nil || own.Reviews.Nodes == nil: // fail closed: what is not shown may stand
-		return ownReviews{}, client.Empty()
-	}
-	return *own, nil
-}
-
-// isAt reports whether the pull request is open at a head.
-func (o ownReviews) isAt(sha plan.SHA) bool { return o.State == "OPEN" && o.HeadRefOid == sha }
-
-// standing is the ids of the approvals of ours of a commit, or of one that GitHub does not name, each once.
-func (o ownReviews) standing(sha plan.SHA) (ids []string) {
-	seen := map[string]bool{}
-	all := o.Reviews.Nodes
-	if o.Latest != nil {
-		latest := *o.Latest
-		latest.ViewerDidAuthor = true
-		all = append(all[:len(all):len(all)], latest)
-	}
-	for _, r := range all {
-		if r.ViewerDidAuthor && r.State == "APPROVED" && (r.Commit == nil || r.Commit.Oid == sha) && !seen[r.ID] {
-			seen[r.ID], ids = true, append(ids, r.ID)
+// standing is the ids of the approvals of ours on a commit.
+func (a approval) standing(ctx context.Context, sha plan.SHA) (ids []int64, err error) {
+	for page := 1; page <= maxReviewPages; page++ {
+		var list []listedReview
+		if err := a.client.Get(ctx, a.path("?per_page=%d&page=%d", client.PerPage, page), &list); err != nil {
+			return nil, err
+		}
+		if list == nil {
+			return nil, client.Empty() // fail closed: a null is not an empty list
+		}
+		for _, r := range list {
+			if r.User != nil && r.User.Type == "Bot" && client.TrimBot(r.User.Login) == string(a.us) && r.State == "APPROVED" && (r.Commit == sha || r.Commit == "") { // it may be of this commit if GitHub names none
+				ids = append(ids, r.ID)
+			}
+		}
+		if len(list) < client.PerPage {
+			break
 		}
 	}
-	return ids
+	return ids, nil
+}
+
+func (a approval) dismiss(ctx context.Context, id int64, says string) error {
+	var done listedReview
+	_, err := a.client.Send(ctx, http.MethodPut, a.path("/%d/dismissals", id), map[string]string{"message": says, "event": "DISMISS"}, &done)
+	if err == nil && done.State != "DISMISSED" {
+		err = client.Empty()
+	}
+	return err
 }

@@ -11,6 +11,7 @@ const (
 	wordMerged      = "the pull request is already merged"
 	wordElsewhere   = "the pull request was merged at another head or into another base"
 	wordHeadMoved   = "the head is another commit now, or the pull request is closed"
+	wordManyReviews = "it has too many reviews for sluice to find its own among them"
 	wordBranchMoved = "the branch has moved"
 	wordProtected   = "the branch is protected"
 	wordIsBase      = "the branch is the base of the open pull request #%d"

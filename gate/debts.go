@@ -102,6 +102,7 @@ func (j *judge) callIn(out *plan.Plan) {
 			continue
 		}
 		over, merged := j.over(d)
+		_, approval := d.Context.Approves() // which is about a pull request, where a status is about a commit: what is true of that may stay
 		switch {
 		case merged && d.Number != 0:
 			out.Redeemed = append(out.Redeemed, d.Number)
@@ -109,7 +110,7 @@ func (j *judge) callIn(out *plan.Plan) {
 		case d.Number == 0 && (merged || !over): // the store could not keep it: it has no number by which to end it yet
 			out.Debts = append(out.Debts, d)
 			continue
-		case over && !d.Ends.IsZero():
+		case over && (approval || !d.Ends.IsZero()):
 		case over && j.fileChanged(d) && calledIn < maxCalledIn:
 			calledIn++
 		case over && j.fileChanged(d):

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
@@ -133,7 +134,7 @@ func TestAnEchoIsLookedAtWhateverIsWritten(t *testing.T) {
 				echo := func() {
 					echoed = true
 					w.change(one, func(h *hub) { h.pulls[7].head, h.pulls[7].status = 2, nil })
-					w.poke(one, reconcile.WriteEcho)
+					w.poke(one, event.WriteEcho)
 				}
 				w.set(func() {
 					w.fault = func(c call) error {
@@ -244,10 +245,10 @@ func TestOneThatIsForgottenIsNotLookedAtTwice(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		w.note(one)
 		time.Sleep(8 * time.Second)
-		w.poke(two, reconcile.Membership)
+		w.poke(two, event.Membership)
 		time.Sleep(time.Until(back))
 		w.set(func() { w.unlisted = nil })
-		w.poke(one, reconcile.Membership)
+		w.poke(one, event.Membership)
 		time.Sleep(3 * time.Minute)
 		from := time.Now()
 		time.Sleep(10 * time.Minute)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -103,7 +104,7 @@ func BenchmarkPoke(b *testing.B) {
 	l := crowded()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		l.Poke(repository(int64(i%crowd)+1, 0), Changed, plan.Mention{})
+		l.Poke(repository(int64(i%crowd)+1, 0), event.Changed, plan.Mention{})
 	}
 }
 

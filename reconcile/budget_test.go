@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
@@ -226,7 +227,7 @@ func TestLooksComeFurtherApartAsTheHourRunsLow(t *testing.T) {
 		})
 		for time.Now().Before(opening) {
 			for _, r := range many[:9] {
-				w.loop.Poke(r, reconcile.Changed, plan.Mention{})
+				w.loop.Poke(r, event.Changed, plan.Mention{})
 			}
 			time.Sleep(time.Second)
 		}
@@ -274,7 +275,7 @@ func TestAnHourIsSpentEvenly(t *testing.T) {
 		defer stop()
 		for time.Now().Before(renewed.Add(-time.Second)) {
 			for _, r := range many {
-				w.loop.Poke(r, reconcile.Changed, plan.Mention{})
+				w.loop.Poke(r, event.Changed, plan.Mention{})
 			}
 			time.Sleep(time.Second)
 		}
@@ -320,7 +321,7 @@ func TestWritesOfLongAgoLetNobodyWait(t *testing.T) {
 		w.set(func() { left = 3000 })
 		from := time.Now()
 		for _, r := range many {
-			w.loop.Poke(r, reconcile.Changed, plan.Mention{})
+			w.loop.Poke(r, event.Changed, plan.Mention{})
 		}
 		time.Sleep(40 * time.Second)
 		for _, r := range many {
@@ -393,7 +394,7 @@ func TestWritesAtOnceLetNobodyWaitLongerThanTheHour(t *testing.T) {
 		time.Sleep(time.Until(renewed) + time.Second)
 		from := time.Now()
 		for _, r := range many {
-			w.loop.Poke(r, reconcile.Changed, plan.Mention{})
+			w.loop.Poke(r, event.Changed, plan.Mention{})
 		}
 		time.Sleep(time.Minute)
 		for _, r := range many {
@@ -419,7 +420,7 @@ func TestReadsSpendAnHourEvenly(t *testing.T) {
 		stop, from := started(w, reconcile.Options{Resync: 24 * time.Hour})
 		defer stop()
 		for time.Now().Before(renewed.Add(-time.Minute)) {
-			w.loop.Poke(one, reconcile.Changed, plan.Mention{})
+			w.loop.Poke(one, event.Changed, plan.Mention{})
 			time.Sleep(time.Second)
 		}
 		w.set(func() {
@@ -458,7 +459,7 @@ func TestAnEventGoesBeforeResyncs(t *testing.T) {
 			t.Fatalf("%d wait", n)
 		}
 		from := time.Now()
-		w.loop.Poke(many[7], reconcile.Changed, plan.Mention{})
+		w.loop.Poke(many[7], event.Changed, plan.Mention{})
 		time.Sleep(10 * time.Second)
 		if len(of(w, from, many[7], "observe")) == 0 {
 			t.Error("the event waits for resyncs")
@@ -482,7 +483,7 @@ func TestEventsWithoutEndKeepNoResyncForEver(t *testing.T) {
 		defer stop()
 		for time.Since(from) < 2*time.Hour {
 			for _, r := range many[:40] {
-				w.loop.Poke(r, reconcile.Changed, plan.Mention{})
+				w.loop.Poke(r, event.Changed, plan.Mention{})
 			}
 			time.Sleep(5 * time.Second)
 		}

@@ -21,7 +21,7 @@
 // # From a webhook to a merge
 //
 //  1. webhook: receive checks the signature and parses; accept keeps the delivery (store: Note makes the repository's row due) and pokes.
-//  2. service: the poke becomes a [Hint] ([HintOf]) for [Loop.Poke], which finds the entry (known). The entry's bound.Book writes down
+//  2. service: the poke becomes an event.Hint (HintOf) for [Loop.Poke], which finds the entry (known). The entry's bound.Book writes down
 //     how the event says that things stood, queue.note what it named, and sets the alarm (reckon), and wakes the loop. Only then webhook answers 202.
 //  3. [Loop.Run] sleeps until the next alarm; start moves entries whose alarm rang to their installation's line (advance), and
 //     for each that may go (next: a worker, the hour, no limit, no merge under way) makes a look (newLook) in a goroutine of its own (run).

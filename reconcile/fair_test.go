@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
@@ -22,7 +23,7 @@ func TestQuietSavesNoneOfTheNextHour(t *testing.T) {
 		time.Sleep(71 * time.Minute) // the next hour but one has just begun
 		began := time.Now()
 		for time.Since(began) < 10*time.Minute {
-			w.loop.Poke(one, reconcile.Changed, plan.Mention{})
+			w.loop.Poke(one, event.Changed, plan.Mention{})
 			time.Sleep(time.Second)
 		}
 		if n := left(); n < 2800 {
@@ -107,7 +108,7 @@ func TestASpentHourOfRequestsKeepsNoEventThatNeedsNone(t *testing.T) {
 		for time.Now().Before(renewed.Add(-10 * time.Minute)) {
 			for _, r := range []plan.Repo{one, two} {
 				asked := time.Now()
-				w.loop.Poke(r, reconcile.Changed, plan.Mention{})
+				w.loop.Poke(r, event.Changed, plan.Mention{})
 				time.Sleep(10 * time.Second)
 				if !slices.ContainsFunc(of(w, asked, r, "observe"), func(c call) bool { return !c.rules }) {
 					t.Fatalf("%s: the event at %v was not looked at", r, asked.Format(time.TimeOnly))
@@ -178,7 +179,7 @@ func TestDearOnesBesideACheapOneGoOn(t *testing.T) {
 		for hour := range 5 {
 			began := time.Now()
 			for time.Since(began) < time.Hour {
-				w.loop.Poke(one, reconcile.Changed, plan.Mention{})
+				w.loop.Poke(one, event.Changed, plan.Mention{})
 				time.Sleep(10 * time.Second)
 			}
 			cheap := len(of(w, began, one, "observe"))

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
@@ -84,7 +85,7 @@ func TestOneBadInstallationKeepsNoOtherWaiting(t *testing.T) {
 			delete(w.hubs, 2)
 			delete(w.hubs, 3)
 		})
-		w.poke(plan.Repo{}, reconcile.Membership)
+		w.poke(plan.Repo{}, event.Membership)
 		time.Sleep(3 * time.Minute) // GitHub says so of each itself, and another list lacks it
 		if n := w.count(time.Time{}, "forget"); n != 1 {
 			t.Errorf("forgot %d, want the one of the other installation", n)
@@ -108,7 +109,7 @@ func TestAListThatLacksARepositorySaysNothing(t *testing.T) {
 				defer stop()
 				time.Sleep(time.Until(opening.Add(-20 * time.Second)))
 				w.set(func() { w.unlisted = map[int64]bool{one.ID: true} })
-				w.poke(plan.Repo{}, reconcile.Membership)
+				w.poke(plan.Repo{}, event.Membership)
 				time.Sleep(discoverTakes)
 				time.AfterFunc(lasts, func() { w.set(func() { w.unlisted = nil }) })
 				time.Sleep(time.Until(opening.Add(time.Second)))

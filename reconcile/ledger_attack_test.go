@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/plan"
@@ -250,7 +251,7 @@ func paysWhenBack(t *testing.T, installation int64) {
 		back := one
 		back.Installation = installation
 		w.change(one, func(h *hub) { h.repo = back })
-		w.poke(back, reconcile.Membership)
+		w.poke(back, event.Membership)
 		time.Sleep(5 * time.Second)
 		w.want(one, 1, "pending")
 	}, one)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/health"
 	"github.com/sluicegate/sluice/outbox"
@@ -245,11 +246,11 @@ func (l *Loop) still(e *entry) bool {
 
 // Poke tells the loop that GitHub said something about a repository, and what it named of it. It never blocks. A repository without
 // a name is about none: only the hint counts then.
-func (l *Loop) Poke(repo plan.Repo, hint Hint, named plan.Mention) {
-	if hint == Membership {
+func (l *Loop) Poke(repo plan.Repo, hint event.Hint, named plan.Mention) {
+	if hint == event.Membership {
 		l.discover.raise()
 	}
-	if hint == StatusEcho || repo.Owner == "" || repo.Name == "" {
+	if hint == event.StatusEcho || repo.Owner == "" || repo.Name == "" {
 		return
 	}
 	l.mu.Lock()
@@ -260,17 +261,17 @@ func (l *Loop) Poke(repo plan.Repo, hint Hint, named plan.Mention) {
 		return
 	}
 	now, silent := l.now(), e.eventAt == never
-	if hint != Reported && named.Bound != nil {
+	if hint != event.Reported && named.Bound != nil {
 		e.bounds.Add(*named.Bound, now.Tick) // of our own writes, too: their reads may lag as well
 	}
 	switch hint {
-	case WriteEcho:
+	case event.WriteEcho:
 		if opens, _, running := l.table.Wanted(e.repo); opens+running == 0 || e.state == looking {
 			l.queue.soon(e, now.Tick+echoWait)
 		} else { // looked at once all is done that opens something now
 			e.outcome.merged = true
 		}
-	case Reported:
+	case event.Reported:
 		l.queue.hear(e, now.Tick)
 	default:
 		l.queue.note(e, named, now.Tick)
@@ -283,7 +284,7 @@ func (l *Loop) Poke(repo plan.Repo, hint Hint, named plan.Mention) {
 
 // known gives the entry that a hint is about, which may be new: nil if it is to be ignored. The names of a known repository
 // change by events of membership alone: deliveries come out of order.
-func (l *Loop) known(repo plan.Repo, hint Hint) *entry {
+func (l *Loop) known(repo plan.Repo, hint event.Hint) *entry {
 	e := l.queue.repos[repo.Key()]
 	switch {
 	case repo.Installation == 0 && (e == nil || e.gone()):
@@ -296,11 +297,11 @@ func (l *Loop) known(repo plan.Repo, hint Hint) *entry {
 		now := l.now().Tick
 		e, _ = l.queue.add(repo, now)
 		e.resync = now
-	case hint == Membership:
+	case hint == event.Membership:
 		l.queue.rename(e, repo)
 		l.revive(e)
 	}
-	if hint == Membership { // it may be back, or renamed
+	if hint == event.Membership { // it may be back, or renamed
 		l.ledger.Retry(e.repo)
 		l.owing.raise()
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
@@ -485,11 +486,11 @@ func TestADeliveryWithoutInstallationTakesNothingIn(t *testing.T) {
 		bare.Installation = 0
 		since := time.Now()
 		for range 3 {
-			for _, hint := range []reconcile.Hint{reconcile.Changed, reconcile.Membership, reconcile.Reported} {
+			for _, hint := range []event.Hint{event.Changed, event.Membership, event.Reported} {
 				w.loop.Poke(stranger, hint, plan.Mention{})
 			}
-			w.loop.Poke(bare, reconcile.Changed, plan.Mention{})
-			w.loop.Poke(bare, reconcile.Membership, plan.Mention{})
+			w.loop.Poke(bare, event.Changed, plan.Mention{})
+			w.loop.Poke(bare, event.Membership, plan.Mention{})
 			time.Sleep(20 * time.Second)
 		}
 		looks := 0
@@ -672,7 +673,7 @@ func TestRepositoriesComeAndGo(t *testing.T) {
 		w.mu.Lock()
 		w.create(repo(3)).pulls[1] = &pull{number: 1, head: 1}
 		w.mu.Unlock()
-		w.poke(plan.Repo{}, reconcile.Membership)
+		w.poke(plan.Repo{}, event.Membership)
 		time.Sleep(4 * time.Second)
 		w.want(repo(3), 1, "merged")
 		// One less: GitHub says so at two looks, and it is left alone until a list names it again.
@@ -681,7 +682,7 @@ func TestRepositoriesComeAndGo(t *testing.T) {
 		delete(w.hubs, 2)
 		w.mu.Unlock()
 		for range 5 {
-			w.loop.Poke(repo(2), reconcile.Changed, plan.Mention{})
+			w.loop.Poke(repo(2), event.Changed, plan.Mention{})
 			time.Sleep(2 * time.Second)
 		}
 		if n := len(of(w, from, repo(2), "observe")); n != 2 {
@@ -691,7 +692,7 @@ func TestRepositoriesComeAndGo(t *testing.T) {
 		w.hubs[2] = gone
 		gone.pulls[1] = &pull{number: 1, head: 1}
 		w.mu.Unlock()
-		w.poke(plan.Repo{}, reconcile.Membership)
+		w.poke(plan.Repo{}, event.Membership)
 		time.Sleep(4 * time.Second)
 		w.want(repo(2), 1, "merged")
 		if n := w.count(from, "forget"); n != 0 {
@@ -708,7 +709,7 @@ func TestWhatIsGoneIsForgotten(t *testing.T) {
 		w.mu.Lock()
 		delete(w.hubs, 2)
 		w.mu.Unlock()
-		w.poke(plan.Repo{}, reconcile.Membership)
+		w.poke(plan.Repo{}, event.Membership)
 		time.Sleep(10 * time.Second)
 		if n := len(of(w, from, repo(2), "observe")); n != 2 || w.count(from, "forget") != 0 {
 			t.Errorf("%d looks, forgot %d", n, w.count(from, "forget"))
@@ -731,8 +732,8 @@ func TestARenamedRepositoryKeepsItsPlace(t *testing.T) {
 		renamed := one
 		renamed.Name = "other"
 		w.change(one, func(h *hub) { h.repo = renamed })
-		w.poke(renamed, reconcile.Membership)
-		w.poke(one, reconcile.Changed) // late, with its old name
+		w.poke(renamed, event.Membership)
+		w.poke(one, event.Changed) // late, with its old name
 		from := time.Now()
 		time.Sleep(5 * time.Second)
 		for _, c := range w.of(from, "observe") {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/health"
 	"github.com/sluicegate/sluice/plan"
@@ -56,14 +57,14 @@ func TestRepositoriesAreBounded(t *testing.T) {
 	for n := range reposMost - 1 {
 		l.queue.repos[plan.RepoKey{ID: int64(-n - 1)}] = first
 	}
-	if e := l.known(repository(2, 1), Changed); e != nil {
+	if e := l.known(repository(2, 1), event.Changed); e != nil {
 		t.Error("a delivery brought one more")
 	}
 	l.adoptList([]plan.Repo{repository(3, 1)})
 	if n := len(l.queue.repos); n != reposMost {
 		t.Errorf("a list made them %d", n)
 	}
-	if e := l.known(repository(1, 1), Changed); e != first {
+	if e := l.known(repository(1, 1), event.Changed); e != first {
 		t.Error("one that was known is not any more")
 	}
 }

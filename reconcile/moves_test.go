@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
@@ -709,7 +710,7 @@ func TestAThousandReportsMakeFewLooksAndVoidNothing(t *testing.T) {
 		w.open(one, pull{number: 7})
 		begun := time.Now()
 		for i := range 1000 {
-			w.poke(one, reconcile.HintOf("flux", reconcile.Others))
+			w.poke(one, event.HintOf("flux", event.Others))
 			if i == 20 {
 				w.want(one, 7, "merged")
 			}
@@ -720,7 +721,7 @@ func TestAThousandReportsMakeFewLooksAndVoidNothing(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		from := time.Now()
-		w.poke(one, reconcile.HintOf("flux", reconcile.Others))
+		w.poke(one, event.HintOf("flux", event.Others))
 		time.Sleep(6 * time.Second)
 		if n := w.count(from, "observe"); n != 1 {
 			t.Errorf("one report made %d looks", n)
@@ -746,7 +747,7 @@ func TestAReportIsLookedAtSoon(t *testing.T) {
 				for i, pause := range pauses {
 					time.Sleep(pause)
 					from := time.Now()
-					w.poke(one, reconcile.HintOf("flux", reconcile.Others))
+					w.poke(one, event.HintOf("flux", event.Others))
 					if i+1 < len(pauses) && pauses[i+1] < 3*time.Second {
 						continue
 					}
@@ -778,7 +779,7 @@ func TestTheNextReportIsLookedAtSoon(t *testing.T) {
 				for i, pause := range pauses {
 					time.Sleep(max(0, pause-3*time.Second))
 					from := time.Now()
-					w.poke(one, reconcile.HintOf("flux", reconcile.Others))
+					w.poke(one, event.HintOf("flux", event.Others))
 					if pause < 3*time.Second {
 						time.Sleep(pause)
 						continue
@@ -805,7 +806,7 @@ func TestReportsOfManyAreGathered(t *testing.T) {
 				last := begun
 				for range 1000 {
 					last = time.Now()
-					w.poke(one, reconcile.HintOf("flux", reconcile.Others))
+					w.poke(one, event.HintOf("flux", event.Others))
 					time.Sleep(pause)
 				}
 				time.Sleep(time.Until(last.Add(31 * time.Second)))
@@ -826,11 +827,11 @@ func TestAReportAfterAnotherLook(t *testing.T) {
 		stop, _ := started(w, reconcile.Options{})
 		defer stop()
 		time.Sleep(time.Minute)
-		w.poke(one, reconcile.HintOf("flux", reconcile.Others))
+		w.poke(one, event.HintOf("flux", event.Others))
 		w.note(one)
 		time.Sleep(700 * time.Millisecond)
 		from := time.Now()
-		w.poke(one, reconcile.HintOf("flux", reconcile.Others))
+		w.poke(one, event.HintOf("flux", event.Others))
 		time.Sleep(3 * time.Second)
 		if n := w.count(from, "observe"); n != 1 {
 			t.Errorf("%d looks", n)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -142,7 +143,7 @@ func TestAnEventBeforeTheCloseWakes(t *testing.T) {
 		for range len(l.kick) {
 			<-l.kick
 		}
-		l.Poke(e.repo, Changed, plan.Mention{})
+		l.Poke(e.repo, event.Changed, plan.Mention{})
 		if last := l.now().Tick + 6*time.Second; len(l.kick) != 1 || e.lastCall(l.now()) > last {
 			t.Errorf("it closes in %v, and the loop is woken %d times", closes, len(l.kick))
 		}
@@ -152,7 +153,7 @@ func TestAnEventBeforeTheCloseWakes(t *testing.T) {
 // TestAnEventThatRingsNothingSoonerWakesNobody: the loop is told of an event whose alarm is the next one.
 func TestAnEventThatRingsNothingSoonerWakesNobody(t *testing.T) {
 	l := crowded()
-	woken := func(id int64, hint Hint) int {
+	woken := func(id int64, hint event.Hint) int {
 		l.Poke(repository(id, 0), hint, plan.Mention{})
 		n := len(l.kick)
 		for range n {
@@ -160,10 +161,10 @@ func TestAnEventThatRingsNothingSoonerWakesNobody(t *testing.T) {
 		}
 		return n
 	}
-	if woken(1, WriteEcho) != 1 || woken(2, Changed) != 1 {
+	if woken(1, event.WriteEcho) != 1 || woken(2, event.Changed) != 1 {
 		t.Error("the alarm is sooner than every other one, and nobody wakes")
 	}
-	if woken(2, Changed) != 0 || woken(3, Changed) != 0 || woken(4, WriteEcho) != 0 {
+	if woken(2, event.Changed) != 0 || woken(3, event.Changed) != 0 || woken(4, event.WriteEcho) != 0 {
 		t.Error("another alarm rings before, and wakes by itself")
 	}
 }

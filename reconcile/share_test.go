@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
@@ -38,10 +39,10 @@ func anHour(w *world, limit int, dear func(plan.Repo) int) (left func() int) {
 func (w *world) amidNoise(from time.Time, left func() int) {
 	w.t.Helper()
 	for time.Since(from) < 55*time.Minute {
-		w.loop.Poke(one, reconcile.Changed, plan.Mention{})
+		w.loop.Poke(one, event.Changed, plan.Mention{})
 		if int(time.Since(from).Seconds())%60 == 30 {
 			asked := time.Now()
-			w.loop.Poke(two, reconcile.Changed, plan.Mention{})
+			w.loop.Poke(two, event.Changed, plan.Mention{})
 			time.Sleep(20 * time.Second)
 			if len(of(w, asked, two, "observe")) == 0 {
 				w.t.Errorf("the other's event at %v waits for more than 20 s, with %d points left", asked.Sub(from), left())
@@ -98,8 +99,8 @@ func TestALookThatAlwaysFailsKeepsNobody(t *testing.T) {
 		stop := w.run(reconcile.Options{})
 		defer stop()
 		for time.Now().Before(opening.Add(-time.Second)) {
-			w.loop.Poke(two, reconcile.Changed, plan.Mention{})
-			w.loop.Poke(repo(3), reconcile.Changed, plan.Mention{})
+			w.loop.Poke(two, event.Changed, plan.Mention{})
+			w.loop.Poke(repo(3), event.Changed, plan.Mention{})
 			time.Sleep(10 * time.Second)
 		}
 		if n := left(); n < 50 {
@@ -160,7 +161,7 @@ func TestAStartKeepsPointsForOpenings(t *testing.T) {
 			stop := w.run(reconcile.Options{})
 			defer stop()
 			for _, r := range many[:events] {
-				w.loop.Poke(r, reconcile.Changed, plan.Mention{})
+				w.loop.Poke(r, event.Changed, plan.Mention{})
 			}
 			time.Sleep(time.Until(opening) - time.Second)
 			if n := left(); n < 1000 {

@@ -108,7 +108,7 @@ func TestALookAnswersNames(t *testing.T) {
 	l.adoptList([]plan.Repo{repository(1, 1)})
 	e := l.queue.repos[plan.RepoKey{ID: 1}]
 	for n := range 6000 {
-		l.Poke(e.repo, Changed, plan.Mention{Pull: n + 1})
+		l.Poke(e.repo, event.Changed, plan.Mention{Pull: n + 1})
 		if n%100 != 0 {
 			continue
 		}
@@ -203,7 +203,7 @@ func TestAnArrivalAtWhatWasReadAgain(t *testing.T) {
 	l.mu.Unlock()
 	k.sight = event.SightOf(shows(x))
 	k.observed(shows(x))
-	l.Poke(e.repo, Changed, arrives(y))
+	l.Poke(e.repo, event.Changed, arrives(y))
 	k.seen, k.part = e.events.Count, []int{1}
 	if _, _, err := k.readPart(t.Context(), shows(x), nil); err != nil {
 		t.Fatal(err)
@@ -213,7 +213,7 @@ func TestAnArrivalAtWhatWasReadAgain(t *testing.T) {
 	if k.void(write) {
 		t.Error("void although nothing happened since it was read again")
 	}
-	l.Poke(e.repo, Changed, arrives(x))
+	l.Poke(e.repo, event.Changed, arrives(x))
 	if !k.void(write) {
 		t.Error("a success goes on although the pull request has another head since")
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/clock"
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
@@ -263,17 +264,17 @@ func (w *world) change(r plan.Repo, f func(h *hub)) {
 }
 
 // note delivers a webhook by somebody else.
-func (w *world) note(r plan.Repo) { w.poke(r, reconcile.Changed) }
+func (w *world) note(r plan.Repo) { w.poke(r, event.Changed) }
 
 // noteOf delivers one that names a part of the repository.
-func (w *world) noteOf(r plan.Repo, n plan.Mention) { w.deliver(r, reconcile.Changed, n) }
+func (w *world) noteOf(r plan.Repo, n plan.Mention) { w.deliver(r, event.Changed, n) }
 
-func (w *world) poke(r plan.Repo, hint reconcile.Hint) { w.deliver(r, hint, plan.Mention{}) }
+func (w *world) poke(r plan.Repo, hint event.Hint) { w.deliver(r, hint, plan.Mention{}) }
 
-func (w *world) deliver(r plan.Repo, hint reconcile.Hint, n plan.Mention) {
+func (w *world) deliver(r plan.Repo, hint event.Hint, n plan.Mention) {
 	w.mu.Lock()
 	h := w.hubs[r.ID]
-	if h != nil && hint == reconcile.Changed {
+	if h != nil && hint == event.Changed {
 		h.notes++
 		if n == (plan.Mention{}) {
 			h.lastNote = time.Now()
@@ -290,7 +291,7 @@ func (w *world) deliver(r plan.Repo, hint reconcile.Hint, n plan.Mention) {
 	}
 }
 
-func (w *world) echo(r plan.Repo, event string) {
+func (w *world) echo(r plan.Repo, name string) {
 	w.mu.Lock()
 	mute := w.mute
 	w.mu.Unlock()
@@ -299,7 +300,7 @@ func (w *world) echo(r plan.Repo, event string) {
 	}
 	go func() {
 		time.Sleep(120 * time.Millisecond) // GitHub's way to us
-		w.poke(r, reconcile.HintOf(event, reconcile.Us))
+		w.poke(r, event.HintOf(name, event.Us))
 	}()
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sluicegate/sluice/api"
 	"github.com/sluicegate/sluice/budget"
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/flux/revisions"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/gate"
@@ -264,7 +265,7 @@ func (v *Service) webhook() http.Handler {
 		Secret: v.settings.WebhookSecret, FluxSecret: v.settings.FluxSecret, Store: v.store, Self: v.forge.Us, Ready: v.ready, Lags: v.lags, Missed: v.loop.Missed, Log: v.log,
 		Answered: v.metrics.Delivery,
 		Poke: func(h webhook.Hint) {
-			v.loop.Poke(h.Repo, reconcile.HintOf(h.Event, reconcile.Sender(h.Ours)), h.Named)
+			v.loop.Poke(h.Repo, event.HintOf(h.Event, event.Sender(h.Ours)), h.Named)
 		},
 	})
 }

@@ -7,10 +7,10 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/flux/revisions"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/reconcile"
 	"github.com/sluicegate/sluice/store"
 )
 
@@ -59,7 +59,7 @@ func (v *Service) readsTrees() revisions.Options {
 	o := v.settings.References(v.forge, v.log)
 	o.Found = func(repo plan.Repo, about []plan.Mention) {
 		for _, m := range about {
-			v.loop.Poke(repo, reconcile.Changed, m)
+			v.loop.Poke(repo, event.Changed, m)
 		}
 	}
 	return o

@@ -21,6 +21,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/gate"
@@ -214,7 +215,7 @@ func (w *world) boot() {
 	})
 	s.hook = webhook.New(webhook.Options{
 		Secret: []byte(secret), Store: s.store, Self: func() plan.Login { return "sluice" }, Ready: loop.Ready, Log: log,
-		Poke: func(h webhook.Hint) { loop.Poke(h.Repo, reconcile.HintOf(h.Event, reconcile.Sender(h.Ours)), h.Named) },
+		Poke: func(h webhook.Hint) { loop.Poke(h.Repo, event.HintOf(h.Event, event.Sender(h.Ours)), h.Named) },
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel

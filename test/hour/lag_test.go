@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/internal/standin/api"
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/reconcile"
 )
 
 // lag is by how much GitHub's reads lag its webhooks in these tests, and shown within how long after it shows something it is answered:
@@ -404,7 +404,7 @@ func TestAnOlderReadOfOneKeepsNoOtherWaiting(t *testing.T) {
 		w.mu.Unlock()
 		owner, name, _ := strings.Cut(r.String(), "/")
 		state := plan.PullState{Number: first, UpdatedAt: p.UpdatedAt.Add(time.Hour), Head: plan.SHA(p.HeadSHA), Base: "main", Open: true}
-		loop.Poke(plan.Repo{Owner: owner, Name: name, ID: r.ID()}, reconcile.Changed, plan.Mention{
+		loop.Poke(plan.Repo{Owner: owner, Name: name, ID: r.ID()}, event.Changed, plan.Mention{
 			Pull: first, SHA: state.Head, Target: "main", Bound: &plan.Bound{Pull: state},
 		})
 		time.Sleep(10 * time.Second)

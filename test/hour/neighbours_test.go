@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/internal/standin"
 	"github.com/sluicegate/sluice/internal/standin/api"
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/reconcile"
 )
 
 // neighbour is a repository at its worst, or what GitHub or an operator does at their worst. What it costs others is for the bounds: it is what
@@ -152,7 +152,7 @@ func lacking(o *org, _ *member, now int) {
 	o.tamper = o.without(o.someDue())
 	loop := o.loop
 	o.mu.Unlock()
-	loop.Poke(plan.Repo{}, reconcile.Membership, plan.Mention{})
+	loop.Poke(plan.Repo{}, event.Membership, plan.Mention{})
 }
 
 // without takes a repository out of the first list that names it.

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/budget"
+	"github.com/sluicegate/sluice/event"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/gate"
@@ -208,7 +209,7 @@ func (w *world) serve(database string) (end func()) {
 	go func() { ended <- loop.Run(ctx) }()
 	hook := webhook.New(webhook.Options{
 		Secret: []byte(secret), Store: kept, Self: func() plan.Login { return "sluice" }, Log: log,
-		Poke: func(h webhook.Hint) { loop.Poke(h.Repo, reconcile.HintOf(h.Event, reconcile.Sender(h.Ours)), h.Named) },
+		Poke: func(h webhook.Hint) { loop.Poke(h.Repo, event.HintOf(h.Event, event.Sender(h.Ours)), h.Named) },
 	})
 	w.mu.Lock()
 	w.loop, w.hook = loop, hook
@@ -246,7 +247,7 @@ func (w *world) poke(r *standin.Repo) {
 	w.mu.Unlock()
 	if loop != nil {
 		owner, name, _ := strings.Cut(r.String(), "/")
-		loop.Poke(plan.Repo{Owner: owner, Name: name, ID: r.ID()}, reconcile.Changed, plan.Mention{})
+		loop.Poke(plan.Repo{Owner: owner, Name: name, ID: r.ID()}, event.Changed, plan.Mention{})
 	}
 }
 

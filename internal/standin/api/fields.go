@@ -1,7 +1,6 @@
 package api
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
@@ -92,9 +91,7 @@ var fields = map[string]map[string]resolver{
 		"author":                    of(func(v *review) any { return actorOrNil(v.By) }),
 		"authorCanPushToRepository": of((*review).mayPush),
 		"commit":                    of(func(v *review) any { return v.repo.commit(v.On) }),
-		"fullDatabaseId":            of(func(v *review) any { return strconv.FormatInt(v.ID, 10) }),
 		"state":                     of(func(v *review) any { return v.State }),
-		"viewerDidAuthor":           of(func(v *review) any { return v.By == v.repo.view.who.actor }),
 	},
 	"PullRequestReviewConnection":        pageFields,
 	"PullRequestTimelineItemsConnection": pageFields,

@@ -105,7 +105,7 @@ var arguments = map[string]string{
 	"Query.repository": `(owner:"acme",name:"fleet")`, "Repository.ref": `(qualifiedName:"refs/heads/feature")`,
 	"Repository.refs": `(refPrefix:"refs/heads/",first:10)`, "Repository.pullRequest": `(number:1)`,
 	"Repository.object": `(expression:"MAIN:apps/a.yaml")`, "Commit.file": `(path:"apps")`, "Status.context": `(name:"ci")`,
-	"PullRequest.timelineItems": `(last:5)`, "PullRequest.reviews": `(last:5,states:[APPROVED])`, "PullRequest.comments": `(last:5)`, "Query.repositoryOwner": `(login:"acme")`,
+	"PullRequest.timelineItems": `(last:5)`, "PullRequest.reviews": `(last:5)`, "PullRequest.comments": `(last:5)`, "Query.repositoryOwner": `(login:"acme")`,
 }
 
 func (q *asker) fields(d *ast.Definition, above []string) string {

@@ -83,6 +83,7 @@ func (s *Server) endpoints() map[string]endpoint {
 		"GET /repos/{owner}/{repo}/pulls/{pull_number}/files":                          inRepo(listFiles),
 		"PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge":                          inRepo(writing(putMerge)),
 		"PUT /repos/{owner}/{repo}/pulls/{pull_number}/update-branch":                  inRepo(putUpdateBranch),
+		"GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews":                        inRepo(listReviews),
 		"POST /repos/{owner}/{repo}/pulls/{pull_number}/reviews":                       inRepo(createReview),
 		"PUT /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/dismissals": inRepo(writing(dismissReview)),
 		"GET /repos/{owner}/{repo}/rules/branches/{branch...}":                         inRepo(listRules),

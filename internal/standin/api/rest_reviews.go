@@ -49,7 +49,26 @@ func (s *Server) reviewJSON(v standin.Review) object {
 	}
 }
 
-// own is the caller's latest review.
+// listReviews lists reviews as they came.
+// https://docs.github.com/en/rest/pulls/reviews#list-reviews-for-a-pull-request
+func listReviews(c *call, r *standin.Repo) (answer, error) {
+	p, err := r.Pull(intOf(c.r.PathValue("pull_number")))
+	if err != nil {
+		return answer{}, err
+	}
+	return listed(c, p.Reviews, c.s.reviewJSON)
+}
+
+// reviews are all, as they came.
+func (p *pullRequest) reviews(a arguments) (*connection, error) {
+	all := make([]*review, len(p.Reviews))
+	for i, v := range p.Reviews {
+		all[i] = &review{p.repo, v}
+	}
+	return cut("reviews", a, all)
+}
+
+// ownReview is the caller's latest.
 func (p *pullRequest) ownReview() any {
 	for _, v := range slices.Backward(p.Reviews) {
 		if v.By == p.repo.view.who.actor {
@@ -57,16 +76,4 @@ func (p *pullRequest) ownReview() any {
 		}
 	}
 	return nil
-}
-
-// reviews are all of some states.
-func (p *pullRequest) reviews(a arguments) (*connection, error) {
-	states, _ := a["states"].([]any)
-	var all []*review
-	for _, v := range p.Reviews {
-		if slices.Contains(states, any(string(v.State))) {
-			all = append(all, &review{p.repo, v})
-		}
-	}
-	return cut("reviews", a, all)
 }

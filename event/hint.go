@@ -1,4 +1,4 @@
-package reconcile
+package event
 
 // Hint is what a webhook says about a repository, as much as the loop needs: it reads GitHub for everything else.
 type Hint int
