@@ -23,7 +23,6 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/config/edit"
-	"github.com/sluicegate/sluice/person"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/report"
 	"github.com/sluicegate/sluice/store"
@@ -36,12 +35,10 @@ type Source interface {
 	History(ctx context.Context, q store.Asked) ([]store.Act, error)
 }
 
-// Options is what the API needs. Source, May and Site are required.
+// Options is what the API needs. Source and Site are required.
 type Options struct {
 	Source Source
-	// May asks GitHub what the owner of a token may do in a repository.
-	May func(ctx context.Context, token, owner, repo string) (person.Standing, error)
-	// Site is GitHub for the owner of a token: by their own rights alone is anything written.
+	// Site is GitHub for the owner of a token: by their own rights alone is anything read for them or written.
 	Site func(token string) (Site, error)
 	// Calendar is that of the default branch's file at the last look; nil: there is none, or none was yet.
 	Calendar func(plan.Repo) *window.Calendar

@@ -42,6 +42,9 @@ type world struct {
 	broken error    // GitHub's answer
 	file   string
 	rules  person.Rules // on GitHub
+	tree   []string     // there
+	noTree error        // why it is not listed
+	listed int          // how often it was asked for
 	wrote  []string     // to it
 	refuse error        // what it says to a write
 	log    bytes.Buffer
@@ -75,24 +78,6 @@ func newWorld(t *testing.T, open bool) *world {
 				return p.Calendar
 			}
 			return nil
-		},
-		May: func(_ context.Context, token, owner, name string) (person.Standing, error) {
-			w.asked = append(w.asked, token+" "+owner+"/"+name)
-			switch {
-			case w.broken != nil:
-				return person.Standing{}, w.broken
-			case token == "ghp_alice" && strings.EqualFold(owner+"/"+name, "acme/fleet"):
-				return person.Standing{ID: 7, Reads: true}, nil
-			case token == "ghp_carol" && owner+"/"+name == "acme/fleet":
-				return person.Standing{ID: 7, Reads: true, Writes: true}, nil
-			case token == "ghp_dave": // to whom GitHub does not say which one it is
-				return person.Standing{Reads: true, Writes: true}, nil
-			case token == "ghp_bob": // to whom GitHub shows another one by that name
-				return person.Standing{ID: 8, Reads: true}, nil
-			case token == "ghp_alice", token == "ghp_mallory":
-				return person.Standing{}, nil
-			}
-			return person.Standing{}, person.ErrToken
 		},
 	}
 	s := newServer(o)
@@ -136,6 +121,32 @@ type writer struct {
 	token string
 }
 
+// May implements Site.
+func (s writer) May(_ context.Context, owner, name string) (person.Standing, error) {
+	s.w.asked = append(s.w.asked, s.token+" "+owner+"/"+name)
+	switch {
+	case s.w.broken != nil:
+		return person.Standing{}, s.w.broken
+	case s.token == "ghp_alice" && strings.EqualFold(owner+"/"+name, "acme/fleet"):
+		return person.Standing{ID: 7, Reads: true}, nil
+	case s.token == "ghp_carol" && owner+"/"+name == "acme/fleet":
+		return person.Standing{ID: 7, Reads: true, Writes: true}, nil
+	case s.token == "ghp_dave": // to whom GitHub does not say which one it is
+		return person.Standing{Reads: true, Writes: true}, nil
+	case s.token == "ghp_bob": // to whom GitHub shows another one by that name
+		return person.Standing{ID: 8, Reads: true}, nil
+	case s.token == "ghp_alice", s.token == "ghp_mallory":
+		return person.Standing{}, nil
+	}
+	return person.Standing{}, person.ErrToken
+}
+
+// Paths implements Site.
+func (s writer) Paths(context.Context, string, string, plan.SHA) ([]string, error) {
+	s.w.listed++
+	return s.w.tree, s.w.noTree
+}
+
 func (s writer) Rules(context.Context, string, string) (person.Rules, error) { return s.w.rules, nil }
 
 func (s writer) ChangeRules(_ context.Context, owner, repo string, was person.Rules, text []byte, title, branch string, atOnce bool) (person.Change, error) {
@@ -147,6 +158,13 @@ func (s writer) ChangeRules(_ context.Context, owner, repo string, was person.Ru
 		return person.Change{Commit: "c0", Branch: "main"}, nil
 	}
 	return person.Change{Commit: "c0", Branch: branch + "-c0", Pull: 12, URL: "https://github.com/acme/fleet/pull/12"}, nil
+}
+
+// anyone may read.
+type anyone struct{ Site }
+
+func (anyone) May(context.Context, string, string) (person.Standing, error) {
+	return person.Standing{ID: 7, Reads: true}, nil
 }
 
 // ask edits.
@@ -507,9 +525,7 @@ func BenchmarkPlan(b *testing.B) {
 	}
 	h := New(Options{
 		Source: s, Now: func() time.Time { now = now.Add(time.Second); return now },
-		May: func(context.Context, string, string, string) (person.Standing, error) {
-			return person.Standing{ID: 7, Reads: true}, nil
-		},
+		Site: func(string) (Site, error) { return anyone{}, nil },
 	})
 	for b.Loop() {
 		r := httptest.NewRequest(http.MethodGet, "http://localhost"+fleet, nil)
@@ -518,5 +534,33 @@ func BenchmarkPlan(b *testing.B) {
 		if h.ServeHTTP(rec, r); rec.Code != 200 || rec.Body.Len() < 100_000 {
 			b.Fatal(rec.Code, rec.Body.Len())
 		}
+	}
+}
+
+// TestEditsAgainstTheTree: where paths name windows, an edit is compared with the tree as check does it; else nobody asks for the tree.
+func TestEditsAgainstTheTree(t *testing.T) {
+	w := newWorld(t, true)
+	const nights = fleet + "/windows/nights?dry_run=true"
+	if code, body, _ := w.ask("PUT", nights, "ghp_alice", `{"open": "0 23 * * *", "duration": "4h"}`); code != 200 || w.listed > 0 {
+		t.Errorf("%d %s, the tree was asked for %d times", code, body, w.listed)
+	}
+	file := "version: 1\ntimezone: UTC\nwindows:\n  prod: {open: \"0 22 * * *\", duration: 4h}\n  stage: {open: \"0 12 * * *\", duration: 4h}\n" +
+		"layout:\n  rules:\n    - {paths: [\"clusters/{cluster}/**\"], release: \"{cluster}\"}\n"
+	w.rules.Text, w.tree = []byte(file), []string{".github/sluice.yaml", "clusters/prod/a", "clusters/stage/a"}
+	const stage = fleet + "/windows/stage?dry_run=true"
+	code, body, _ := w.ask("DELETE", stage, "ghp_alice", "")
+	if code != 200 || !strings.Contains(body, `"code":"capture-names-no-window"`) || !strings.Contains(body, "stage") || w.listed != 1 {
+		t.Errorf("%d %s", code, body)
+	}
+	if code, body, _ := w.ask("PUT", stage, "ghp_alice", `{"open": "0 13 * * *", "duration": "4h"}`); code != 200 || !strings.Contains(body, `"findings":[]`) {
+		t.Errorf("%d %s", code, body)
+	}
+	w.tree, w.noTree = nil, errors.New("GitHub does not list it whole")
+	if code, body, _ := w.ask("DELETE", stage, "ghp_alice", ""); code != 200 || !strings.Contains(body, `"code":"tree-not-read"`) {
+		t.Errorf("%d %s", code, body)
+	}
+	w.rules.Text = []byte(file + "  flux: true\n") // then check calls it an error
+	if code, body, _ := w.ask("DELETE", stage, "ghp_alice", ""); code != 422 || !strings.Contains(body, `"code":"tree-not-read"`) {
+		t.Errorf("%d %s", code, body)
 	}
 }

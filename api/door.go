@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"maps"
@@ -32,7 +31,7 @@ type tokenHash [sha256.Size]byte
 
 // door lets callers in.
 type door struct {
-	may  func(ctx context.Context, token, owner, repo string) (person.Standing, error)
+	site func(token string) (Site, error)
 	open bool
 	now  func() time.Time
 
@@ -57,7 +56,7 @@ type standing struct {
 }
 
 func newDoor(o Options) *door {
-	return &door{may: o.May, open: o.Open, now: o.Now, known: map[tokenHash]time.Time{}, answers: map[question]standing{}}
+	return &door{site: o.Site, open: o.Open, now: o.Now, known: map[tokenHash]time.Time{}, answers: map[question]standing{}}
 }
 
 // anybody is the repository's number where no token was asked for.
@@ -115,7 +114,11 @@ func (d *door) standing(r *http.Request, token, owner, repo string) (person.Stan
 		return kept.Standing, nil
 	}
 	at := d.now()
-	v, err := d.may(r.Context(), token, owner, repo)
+	var v person.Standing
+	site, err := d.site(token)
+	if err == nil {
+		v, err = site.May(r.Context(), owner, repo)
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +21,9 @@ import (
 
 // Site is GitHub for the owner of a token. *person.Site is one.
 type Site interface {
+	May(ctx context.Context, owner, repo string) (person.Standing, error)
 	Rules(ctx context.Context, owner, repo string) (person.Rules, error)
+	Paths(ctx context.Context, owner, repo string, at plan.SHA) ([]string, error)
 	ChangeRules(ctx context.Context, owner, repo string, was person.Rules, text []byte, title, branch string, atOnce bool) (person.Change, error)
 }
 
@@ -145,7 +148,7 @@ func (s *server) edit(r *http.Request, o order) (*report.Edited, error) {
 	case o.match != "" && o.match != string(was.Blob):
 		return &report.Edited{Blob: string(was.Blob)}, problem{code: http.StatusPreconditionFailed, says: "the file has changed, it is now " + string(was.Blob)}
 	}
-	v, out, err := s.edited(ctx, o, was)
+	v, out, err := s.edited(ctx, o, was, func() ([]string, error) { return site.Paths(ctx, owner, name, was.Tip) })
 	if err != nil {
 		return &report.Edited{Blob: string(was.Blob)}, err
 	}
@@ -166,8 +169,9 @@ func (s *server) edit(r *http.Request, o order) (*report.Edited, error) {
 	return v, nil
 }
 
-// edited is what an order makes of a file. One at a time: what a file and its openings take of memory is taken once.
-func (s *server) edited(ctx context.Context, o order, was person.Rules) (*report.Edited, []byte, error) {
+// edited is what an order makes of a file, compared with the tree where that has a say in what the windows must be. One at a time: what a file, its openings and a
+// tree take of memory is taken once.
+func (s *server) edited(ctx context.Context, o order, was person.Rules, paths func() ([]string, error)) (*report.Edited, []byte, error) {
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
@@ -178,7 +182,15 @@ func (s *server) edited(ctx context.Context, o order, was person.Rules) (*report
 	if err != nil {
 		return nil, nil, ofEdit(err)
 	}
-	return &report.Edited{Edit: report.EditOf(config.File, was.Text, out, s.Now().UTC()), Blob: string(was.Blob)}, out, nil
+	in := config.CheckInput{At: s.Now().UTC()}
+	if p, _ := config.Parse(out); p != nil && p.Layout.Captures() {
+		in.Paths, in.Missed = paths()
+	}
+	v := report.EditOf(config.File, was.Text, out, in)
+	if slices.ContainsFunc(v.Findings, config.Finding.IsError) {
+		return nil, nil, ofEdit(&edit.Invalid{Findings: v.Findings, Text: out})
+	}
+	return &report.Edited{Edit: v, Blob: string(was.Blob)}, out, nil
 }
 
 func (o order) apply(src []byte) ([]byte, error) {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"time"
@@ -10,6 +11,7 @@ import (
 // the time. What is not known is left zero, and what depends on it is not looked at.
 type CheckInput struct {
 	Paths         []string // every file of the tree, relative to its root; none: not known
+	Missed        error    // why they are not known, if they should be
 	DefaultBranch string
 	At            time.Time
 	Notes         []Note // what else was found
@@ -45,7 +47,22 @@ func Check(p *Policy, src []byte, in CheckInput) []Finding {
 	for _, n := range in.Notes {
 		c.report(says{n.Code, n.Message}, n.Level != LevelHold, n.Way...)
 	}
-	return r.sorted()
+	return append(in.Unread(p), r.sorted()...)
+}
+
+// codeNoTree is the code of the finding that the tree is not known.
+const codeNoTree = "tree-not-read"
+
+// Unread is the finding that the tree is not known, if it should be.
+func (in CheckInput) Unread(p *Policy) []Finding {
+	if in.Missed == nil {
+		return nil
+	}
+	f := Finding{Severity: Warning, Code: codeNoTree, Message: fmt.Sprintf("the rules were not compared with the tree: %v", in.Missed)}
+	if p != nil && p.Flux { // nothing is known to be held
+		f.Severity = Error
+	}
+	return []Finding{f}
 }
 
 // files is the paths without the rules file, which needs nothing.

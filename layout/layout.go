@@ -163,6 +163,11 @@ func (l *Layout) OpenUnmatched() bool {
 	return !slices.ContainsFunc(l.unmatched.Releases, held) && !slices.ContainsFunc(l.rules, every)
 }
 
+// Captures reports whether some release is a window that a path names: then what the windows must be depends on the tree.
+func (l *Layout) Captures() bool {
+	return slices.ContainsFunc(l.rules, func(r rule) bool { return len(r.captures) > 0 })
+}
+
 // origin is what decided a path: the index of a rule, or one of these.
 type origin int
 

@@ -35,23 +35,18 @@ type Site struct {
 // most is how long a request may take. Somebody is waiting.
 const most = 30 * time.Second
 
-// NewSite is GitHub at the address of its REST API, and of its GraphQL if that does not follow from it ("": it does), for who has a token.
-func NewSite(rest, graphQL, token string) (*Site, error) {
-	s, err := newSite(rest, token, http.DefaultTransport)
-	if graphQL != "" && s != nil {
-		s.graphQL, err = graphQL, nil
-	}
-	return s, err
-}
-
-func newSite(rest, token string, over http.RoundTripper) (*Site, error) {
+// NewSite is GitHub at the address of its REST API, and of its GraphQL if that does not follow from it ("": it does), for who has a token; over what carries
+// requests (nil: [http.DefaultTransport]).
+func NewSite(rest, graphQL, token string, over http.RoundTripper) (*Site, error) {
 	at, err := url.Parse(strings.TrimSuffix(rest, "/") + "/")
 	if err != nil {
 		return nil, err
 	}
 	c := github.NewClient(&http.Client{Transport: over, Timeout: most, CheckRedirect: sameHost}).WithAuthToken(token)
 	c.BaseURL = at
-	graphQL, err := client.GraphQL(rest)
+	if graphQL == "" {
+		graphQL, err = client.GraphQL(rest)
+	}
 	return &Site{rest: c, graphQL: graphQL}, err
 }
 

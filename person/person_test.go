@@ -35,7 +35,7 @@ const limited = `403 {"message":"You have exceeded a secondary rate limit","docu
 func site(t *testing.T, answers ...string) (*Site, *server) {
 	t.Helper()
 	at := &server{answers: answers}
-	s, err := newSite("https://api.github.com", "secret", at)
+	s, err := NewSite("https://api.github.com", "", "secret", at)
 	if err != nil {
 		t.Fatal(err)
 	}

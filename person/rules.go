@@ -60,6 +60,24 @@ func (s *Site) Rules(ctx context.Context, owner, repo string) (v Rules, err erro
 	return v, nil
 }
 
+// Paths is every file of a commit's tree.
+func (s *Site) Paths(ctx context.Context, owner, repo string, at plan.SHA) ([]string, error) {
+	tree, _, err := s.rest.Git.GetTree(ctx, owner, repo, string(at), true)
+	switch {
+	case err != nil:
+		return nil, said(err)
+	case tree.GetTruncated() || tree.Entries == nil:
+		return nil, errors.New("GitHub does not list it whole")
+	}
+	paths := []string{}
+	for _, e := range tree.Entries {
+		if e.GetType() != "tree" {
+			paths = append(paths, e.GetPath())
+		}
+	}
+	return paths, nil
+}
+
 // Change is what became of an edit.
 type Change struct {
 	Commit plan.SHA

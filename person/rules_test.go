@@ -71,7 +71,7 @@ func (l *late) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestBranchGoesAlthoughTheTimeIsOver(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	at := &late{cancel: cancel}
-	s, err := newSite("https://api.github.com", "secret", at)
+	s, err := NewSite("https://api.github.com", "", "secret", at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,5 +125,19 @@ func TestRulesThatAreNoText(t *testing.T) {
 	s, _ := site(t, file(`{"oid":"b10b","object":{"text":"version: 1\n"}}`))
 	if v, err := s.Rules(t.Context(), "acme", "fleet"); err != nil || v.Blob != "b10b" || v.Tip != "t1p" || !slices.Equal(v.Text, []byte("version: 1\n")) {
 		t.Errorf("%+v %v", v, err)
+	}
+}
+
+// TestPaths: the files of a tree, and an error where they are not all there.
+func TestPaths(t *testing.T) {
+	s, at := site(t, `200 {"tree":[{"path":"a","type":"tree"},{"path":"a/x","type":"blob"},{"path":"sub","type":"commit"}]}`)
+	if v, err := s.Paths(t.Context(), "acme", "fleet", "t1p"); err != nil || !slices.Equal(v, []string{"a/x", "sub"}) || at.asked[0] != "GET /repos/acme/fleet/git/trees/t1p" {
+		t.Errorf("%q %v %q", v, err, at.asked)
+	}
+	for _, answer := range []string{`200 {"tree":[{"path":"x","type":"blob"}],"truncated":true}`, `200 {"tree":null}`, `200 null`, `404 {}`, `502 <html>`} {
+		s, _ := site(t, answer)
+		if v, err := s.Paths(t.Context(), "acme", "fleet", "t1p"); err == nil {
+			t.Errorf("%s: %q", answer, v)
+		}
 	}
 }

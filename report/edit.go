@@ -57,16 +57,18 @@ const (
 	shownChanges = 20
 )
 
-// EditOf says what becomes of a valid file.
-func EditOf(file string, src, out []byte, at time.Time) Edit {
+// EditOf says what becomes of a valid file in its surroundings, whose time is set.
+func EditOf(file string, src, out []byte, in config.CheckInput) Edit {
 	v := Edit{File: file, Changed: string(src) != string(out), Text: string(out), Diff: diff(string(src), string(out)), Findings: []config.Finding{}}
 	was, before := config.Parse(src)
 	is, after := config.Parse(out)
 	if was == nil || is == nil {
 		return v // a caller who did not ask whether they are valid
 	}
-	before = append(before, config.Check(was, src, config.CheckInput{At: at})...)
-	for _, f := range append(after, config.Check(is, out, config.CheckInput{At: at})...) {
+	at, all := in.At, append(after, config.Check(is, out, in)...)
+	in.Missed = nil // which is news, whatever the file was
+	before = append(before, config.Check(was, src, in)...)
+	for _, f := range all {
 		if !slices.ContainsFunc(before, func(b config.Finding) bool { return b.Code == f.Code && b.Message == f.Message }) {
 			v.Findings = append(v.Findings, f)
 		}

@@ -282,22 +282,12 @@ func (v *Service) page() http.Handler {
 	})
 }
 
-// site is GitHub for the owner of a token.
-func (v *Service) site(token string) (*person.Site, error) {
-	return person.NewSite(v.settings.GitHubURL, v.settings.GraphQLURL, token)
-}
-
 // api answers programs. Without a token it does while nobody but this machine reaches it: behind a proxy everybody is this machine.
 func (v *Service) api() http.Handler {
 	return api.New(api.Options{
 		Source: v.store, Open: !reachable(v.admin.Addr()) && v.settings.PublicURL == "", Log: v.log,
-		Site: func(token string) (api.Site, error) { return v.site(token) },
-		May: func(ctx context.Context, token, owner, repo string) (person.Standing, error) {
-			site, err := v.site(token)
-			if err != nil {
-				return person.Standing{}, err
-			}
-			return site.May(ctx, owner, repo)
+		Site: func(token string) (api.Site, error) {
+			return person.NewSite(v.settings.GitHubURL, v.settings.GraphQLURL, token, nil)
 		},
 		Calendar: func(r plan.Repo) *window.Calendar {
 			for repo, t := range v.loop.Census().Tallies {

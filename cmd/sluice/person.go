@@ -18,7 +18,7 @@ func personalSite(ctx context.Context, github string) (*person.Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	return person.NewSite(github, "", token)
+	return person.NewSite(github, "", token, nil)
 }
 
 // personalToken is the caller's own token for GitHub: GH_TOKEN, or what the command gh has.

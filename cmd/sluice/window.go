@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +16,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/config/edit"
+	"github.com/sluicegate/sluice/flux/analysis"
 	"github.com/sluicegate/sluice/report"
 )
 
@@ -116,7 +119,14 @@ func (e *env) edit(ctx context.Context, call editCall, change func([]byte) ([]by
 	case err != nil:
 		return fmt.Errorf("%s: %w", shown(name), err)
 	}
-	v := report.EditOf(name, src, out, e.now().UTC())
+	in := config.CheckInput{At: e.now().UTC()}
+	if p, _ := config.Parse(out); p != nil && p.Layout.Captures() {
+		in.Paths, in.Missed = analysis.List(ctx, os.DirFS("."))
+	}
+	v := report.EditOf(name, src, out, in)
+	if slices.ContainsFunc(v.Findings, config.Finding.IsError) {
+		return fmt.Errorf("nothing was written: %w", unfit(name, "would be", v.Findings))
+	}
 	if v.Changed && !call.dryRun && call.file != standardInput {
 		if again, _, err := e.readPolicyFile(ctx, ".", call.file); err != nil || !bytes.Equal(again, src) {
 			return errors.Join(err, fmt.Errorf("%s was changed meanwhile; nothing was written", shown(name)))

@@ -23,11 +23,15 @@ windows:
 layout: {preset: rt-rw, window: nights}
 `
 
-// inRepository is a working directory with a rules file.
-func inRepository(t *testing.T, text string) {
+// inRepository is a working directory with a rules file, and other files.
+func inRepository(t *testing.T, text string, others ...string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	lay(t, []txtar.File{{Name: "repo/" + config.File, Data: []byte(text)}}, "repo/")
+	files := []txtar.File{{Name: config.File, Data: []byte(text)}}
+	for _, path := range others {
+		files = append(files, txtar.File{Name: path})
+	}
+	lay(t, files, "")
 	t.Chdir("repo")
 }
 
@@ -140,5 +144,15 @@ func TestEditFollowsNoLinks(t *testing.T) {
 	}
 	if data, err := os.ReadFile("elsewhere.yaml"); err != nil || string(data) != editedFile {
 		t.Errorf("%v\n%s", err, data)
+	}
+}
+
+// TestWindowRemoveThatAPathNames: an edit is compared with the tree, as check does it.
+func TestWindowRemoveThatAPathNames(t *testing.T) {
+	inRepository(t, "version: 1\ntimezone: UTC\nwindows:\n  prod: {open: \"0 22 * * *\", duration: 4h}\n  stage: {open: \"0 12 * * *\", duration: 4h}\n"+
+		"layout:\n  rules:\n    - {paths: [\"clusters/{cluster}/**\"], release: \"{cluster}\"}\n", "clusters/prod/a", "clusters/stage/a")
+	stdout, stderr, code := sluice("window", "remove", "stage")
+	if code != 0 || !strings.Contains(stdout, "{cluster} names no window in 1 of the tree") || strings.Contains(fileNow(t), "stage:") {
+		t.Errorf("%d %s%s", code, stdout, stderr)
 	}
 }

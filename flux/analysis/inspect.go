@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 
 // The codes of findings that are about the surroundings of a file. docs/spec lists them with those of package config.
 const (
-	codeNoTree  = "tree-not-read"
 	codeSuspend = "suspend-in-git"
 	codeNoGraph = "graph-not-read"
 )
@@ -47,13 +45,11 @@ type Coverage struct {
 // Inspect looks at a file in its tree, as far as it is valid.
 func (r Run) Inspect(ctx context.Context, s Surroundings) Inspection {
 	in := config.CheckInput{At: s.At, DefaultBranch: r.DefaultBranch}
-	var err error
-	if in.Paths, err = List(ctx, s.Tree); err != nil {
+	if in.Paths, in.Missed = List(ctx, s.Tree); in.Missed != nil {
 		in.Paths = nil
-		return Inspection{Findings: append([]config.Finding{s.missed(err)}, config.Check(s.Policy, s.Data, in)...)}
 	}
-	if s.Policy == nil {
-		return Inspection{Findings: config.Check(nil, s.Data, in)}
+	if in.Missed != nil || s.Policy == nil {
+		return Inspection{Findings: config.Check(s.Policy, s.Data, in)}
 	}
 	out := Inspection{}
 	tree, err := r.Read(ctx, s.Tree, s.Policy.Clusters)
@@ -80,16 +76,7 @@ func (r Run) Inspect(ctx context.Context, s Surroundings) Inspection {
 		out.Findings = append(out.Findings, suspendInGit(s.Policy, tree.Clusters)...)
 	}
 	if out.Shares = s.Policy.Shares(in.Paths); err == nil && r.Meter.Err() != nil { // of some of them
-		return Inspection{Findings: []config.Finding{s.missed(r.Meter.Err())}}
-	}
-	return out
-}
-
-// missed is that nobody knows what the rules mean for the tree.
-func (s Surroundings) missed(err error) config.Finding {
-	out := config.Finding{Severity: config.Warning, Code: codeNoTree, Message: fmt.Sprintf("the rules were not compared with the tree: %v", err)}
-	if s.Policy != nil && s.Policy.Flux { // nothing is known to be held
-		out.Severity = config.Error
+		return Inspection{Findings: config.CheckInput{Missed: r.Meter.Err()}.Unread(s.Policy)}
 	}
 	return out
 }

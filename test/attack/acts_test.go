@@ -39,6 +39,7 @@ var acts = []act{
 	{2, (*world).freeze},
 	{3, (*world).comment},
 	{4, (*world).rule},
+	{4, (*world).call},
 	{3, (*world).pushByRoot},
 	{9, (*world).fail},
 	{2, (*world).loseHooks},

@@ -23,7 +23,7 @@ var (
 	// A world costs ten times as much with the race detector, most of it in SQLite.
 	worlds  = flag.Int("worlds", race.Or(25, 100), "how many worlds TestWorlds runs")
 	first   = flag.Uint64("seed", 1, "the seed of its first world")
-	only    = flag.String("rules", "abcde", "which invariants are held against")
+	only    = flag.String("rules", "abcdef", "which invariants are held against")
 	skip    = flag.String("skip", "", "a pattern of breaches that are known and not counted")
 	shrink  = flag.Bool("shrink", false, "take steps out of a world that fails, for as long as it fails")
 	story   = flag.Bool("story", false, "tell the story of every world")

@@ -21,6 +21,7 @@ import (
 //	    the head or commit that she named, the branch that it was for, and until it is used, over or taken back.
 //	(e) Nor does an approval of ours stand for longer, whatever its window, label, head or pull request became; and none is given but where the file says so, to
 //	    what sluice manages whole, and beside the approvals by people that the file asks for, of which a fork always needs one.
+//	(f) What the API writes is what its caller asked for and may write at GitHub, in the rules file alone; who may not read learns nothing there.
 //	(d) Nothing panics, everything ends, and what is quiet writes nothing.
 //
 // A success of ours counts for the branch whose rules demand its context, by GitHub's own way to compare contexts, whatever it was meant

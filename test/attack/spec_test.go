@@ -2,6 +2,7 @@ package attack
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -11,10 +12,11 @@ import (
 type spec struct {
 	text         string
 	observe      bool
-	open         map[string][]span // by window, freezes subtracted
-	cutoff       time.Duration
-	live, window string // pull_requests
-	approvals    int    // by people, where sluice approves
+	windows      map[string][]span
+	freezes      map[string]span
+	cutoff       map[string]time.Duration // by window
+	live, window string                   // pull_requests
+	approvals    int                      // by people, where sluice approves
 	method       string
 	branchChecks string
 	branches     bool // rw/a is a windowed branch, by window v
@@ -51,16 +53,17 @@ func drawWindow(dice *rand.Rand, start time.Time) []span {
 // drawSpec draws a file that is valid.
 func drawSpec(dice *rand.Rand, start time.Time) *spec {
 	s := &spec{
-		cutoff: time.Duration(1+dice.IntN(2)) * time.Minute, live: pick(dice, "merge", "merge", "status", "approve"),
+		live:   pick(dice, "merge", "merge", "status", "approve"),
 		window: pick(dice, "merge", "status", "approve"), approvals: dice.IntN(2), observe: dice.IntN(16) == 0, branches: dice.IntN(8) != 0,
 		branchChecks: pick(dice, "none", "required", "required"),
-		open:         map[string][]span{"w": drawWindow(dice, start), "v": drawWindow(dice, start)},
+		windows:      map[string][]span{"w": drawWindow(dice, start), "v": drawWindow(dice, start)}, freezes: map[string]span{}, cutoff: map[string]time.Duration{},
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "version: 1\nmode: %s\ntimezone: UTC\nwindows:\n", map[bool]string{true: "observe", false: "enforce"}[s.observe])
 	for _, name := range []string{"v", "w"} {
-		fmt.Fprintf(&b, "  %s:\n    cutoff: %s\n    dates:\n", name, s.cutoff)
-		for _, one := range s.open[name] {
+		s.cutoff[name] = time.Duration(1+dice.IntN(2)) * time.Minute
+		fmt.Fprintf(&b, "  %s:\n    cutoff: %s\n    dates:\n", name, s.cutoff[name])
+		for _, one := range s.windows[name] {
 			fmt.Fprintf(&b, "      - {from: %s, until: %s}\n", local(one.from), local(one.until))
 		}
 	}
@@ -94,23 +97,38 @@ func (s *spec) freeze(b *strings.Builder, dice *rand.Rand, start time.Time) {
 	f := span{from: start.Add(time.Duration(dice.IntN(25)) * time.Minute)}
 	f.until = f.from.Add(time.Duration(1+dice.IntN(8)) * time.Minute)
 	fmt.Fprintf(b, "freezes:\n  - {name: f, from: %s, until: %s}\n", local(f.from), local(f.until))
-	for name, list := range s.open {
-		s.open[name] = nil
+	s.freezes["f"] = f
+}
+
+// open is when a window is open, without the freezes.
+func (s *spec) open(window string) []span {
+	list := s.windows[window]
+	for _, f := range s.freezes {
+		var left []span
 		for _, one := range list {
 			for _, part := range []span{{one.from, earliest(one.until, f.from)}, {latest(one.from, f.until), one.until}} {
 				if part.from.Before(part.until) {
-					s.open[name] = append(s.open[name], part)
+					left = append(left, part)
 				}
 			}
 		}
+		list = left
 	}
+	return list
+}
+
+// clone is another one, whose windows and freezes may change.
+func (s *spec) clone() *spec {
+	c := *s
+	c.windows, c.freezes, c.cutoff = maps.Clone(s.windows), maps.Clone(s.freezes), maps.Clone(s.cutoff)
+	return &c
 }
 
 func local(t time.Time) string { return t.Format("2006-01-02T15:04:05") }
 
 // isOpen reports whether a window is open.
 func (s *spec) isOpen(window string, at time.Time) bool {
-	for _, one := range s.open[window] {
+	for _, one := range s.open(window) {
 		if !at.Before(one.from) && at.Before(one.until) {
 			return true
 		}
@@ -122,8 +140,8 @@ func (s *spec) isOpen(window string, at time.Time) bool {
 // long.
 func (s *spec) shutSince(window string, at time.Time) time.Time {
 	since := time.Unix(1, 0)
-	for _, one := range s.open[window] {
-		end := one.until.Add(-s.cutoff)
+	for _, one := range s.open(window) {
+		end := one.until.Add(-s.cutoff[window])
 		if !at.Before(one.from) && at.Before(end) {
 			return time.Time{}
 		}
@@ -137,9 +155,9 @@ func (s *spec) shutSince(window string, at time.Time) time.Time {
 // edges are the instants at which something opens or closes.
 func (s *spec) edges() []time.Time {
 	var list []time.Time
-	for _, spans := range s.open {
-		for _, one := range spans {
-			list = append(list, one.from, one.until.Add(-s.cutoff), one.until)
+	for window := range s.windows {
+		for _, one := range s.open(window) {
+			list = append(list, one.from, one.until.Add(-s.cutoff[window]), one.until)
 		}
 	}
 	return list

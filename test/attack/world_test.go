@@ -26,7 +26,7 @@ import (
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/internal/standin"
-	"github.com/sluicegate/sluice/internal/standin/api"
+	site "github.com/sluicegate/sluice/internal/standin/api"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/promoter"
 	"github.com/sluicegate/sluice/reconcile"
@@ -57,7 +57,7 @@ type world struct {
 	dice   *randv2.Rand // of the step under way
 	start  time.Time
 	dir    string
-	github *api.Server
+	github *site.Server
 	repo   *standin.Repo
 	queue  bool // main takes merges only through its queue
 	ci     bool // main requires ci/test from its App
@@ -96,9 +96,9 @@ func newWorld(t *testing.T, dice *randv2.Rand) *world {
 	}
 	w := &world{t: t, dice: dice, start: time.Now().UTC(), dir: dir, specs: map[string]*spec{}, armed: map[int]standin.Method{}, based: map[int]time.Time{}, holds: map[int]held{}}
 	key, _ := keys()
-	w.github, err = api.New(api.Options{
+	w.github, err = site.New(site.Options{
 		Dir: filepath.Join(dir, "git"), Memory: true, AppID: app, AppKey: &key.PublicKey, WebhookSecret: secret, WebhookURL: "http://sluice.invalid/webhook",
-		WebhookTransport: transport(w.deliver), Limits: api.GitHubLimits,
+		WebhookTransport: transport(w.deliver), Limits: site.GitHubLimits,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -114,6 +114,7 @@ func newWorld(t *testing.T, dice *randv2.Rand) *world {
 		w.repo.SetPermission(who, standin.Write)
 	}
 	w.repo.SetPermission("root", standin.Admin)
+	w.repo.SetPermission("stranger", standin.None)
 	w.queue, w.ci, w.lock = dice.IntN(4) == 0, dice.IntN(2) == 0, dice.IntN(4) > 0
 	must := standin.Rules{
 		Checks: []standin.RequiredCheck{{Context: "sluice/main", App: app}}, NoForce: true, NoDelete: true, Bypass: []string{"root"},
@@ -187,6 +188,7 @@ func (w *world) deliver(r *http.Request) (*http.Response, error) {
 type service struct {
 	w      *world
 	hook   http.Handler
+	api    http.Handler
 	store  *store.Store
 	cancel context.CancelFunc
 	ended  chan error
@@ -217,6 +219,7 @@ func (w *world) boot() {
 		Secret: []byte(secret), Store: s.store, Self: func() plan.Login { return "sluice" }, Ready: loop.Ready, Log: log,
 		Poke: func(h webhook.Hint) { loop.Poke(h.Repo, event.HintOf(h.Event, event.Sender(h.Ours)), h.Named) },
 	})
+	s.api = s.programs(s.store, loop)
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	go func() { s.ended <- loop.Run(ctx) }()
