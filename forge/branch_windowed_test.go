@@ -500,7 +500,7 @@ func TestDemandsAndTwins(t *testing.T) {
 	if s, got := w.look(Ask{}); sum(got) != 1 || s.Branches[1].CaseConflict != "RW/b" {
 		t.Errorf("%+v after %v", s.Branches, got)
 	}
-	w.forge.now = func() time.Time { return time.Now().Add(2 * time.Hour) }
+	w.forge.now = func() time.Time { return time.Now().Add(11 * time.Minute) } // people were told to delete it
 	w.put("rw/other", tip)
 	w.git("", "update-ref", "-d", "refs/heads/RW/b")
 	if s, _ := w.look(Ask{}); s.Branches[1].CaseConflict != "" || s.Branches[2].CaseConflict != "Rw/C" {

@@ -183,7 +183,7 @@ func (j *judge) weigh(d *pullCase) {
 	d.receivers = j.receiversOf(d.pull.Base, d.need.branches)
 	d.need.steps = append(d.need.steps, d.receivers.steps()...)
 	d.back = j.away(d.pull.Base, d.need)
-	d.asks = demands(d.policy.Calendar, d.need, d.back)
+	d.asks = j.demands(d.policy.Calendar, d.need, d.back)
 	d.open = j.opening(d.pull.Base, d.asks)
 	j.heed(d)
 }

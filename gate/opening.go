@@ -23,8 +23,12 @@ type windowRef struct {
 	name window.Name
 }
 
-// demands is what a change asks for: the windows of its paths, and those that the branches bring in.
-func demands(own *window.Calendar, n need, away demand) []demand {
+// demands is what a change asks for: the windows of its paths, and those that the branches bring in. While all is frozen at once, what branches alone hold, which no
+// window holds back from the base, asks for live.
+func (j *judge) demands(own *window.Calendar, n need, away demand) []demand {
+	if j.s.Frozen.Is() && len(n.branches) > 0 && !n.live {
+		n.windows = tidy(append(slices.Clone(n.windows), window.Live))
+	}
 	out := []demand{{own, n.windows}}
 	switch {
 	case len(away.names) == 0:

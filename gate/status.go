@@ -228,7 +228,7 @@ func (j *judge) outside(name plan.Branch, base plan.Base) []plan.Note {
 		if slices.Contains(n.unknown, window.Name(layout.Unread)) {
 			continue // nobody has read what refers to it
 		}
-		if o := openingOf(demands(base.Policy.Calendar, n, j.away(name, n)), c.At); !o.Releasable {
+		if o := openingOf(j.demands(base.Policy.Calendar, n, j.away(name, n)), c.At); !o.Releasable {
 			out = append(out, plan.Note{Code: plan.NoteOutside, About: string(name), SHA: c.SHA, Says: sayOutside(name, c, called(o.Closed), paths, zoneOf(base.Policy, o.Closed))})
 		}
 	}

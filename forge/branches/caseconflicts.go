@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -11,6 +12,9 @@ import (
 // maxNamePages is how many pages of names of branches are read, once in rulesTTL. The first comes with the look. Others are read
 // only if some windowed branch is not there: to make one beside its twin does harm, to move one does not.
 const maxNamePages = 20
+
+// twinTTL is for how long names are remembered among which one is in a branch's way: people were told to delete or rename it.
+const twinTTL = 10 * time.Minute
 
 // namesDue reports whether the names of all branches are to be read: they were long ago, or for other entries.
 func (t *tracker) namesDue() bool {
@@ -35,7 +39,11 @@ func (t *tracker) addCaseConflicts(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if t.next.caseConflicts = t.caseConflicts(all); whole {
+		t.next.caseConflicts = t.caseConflicts(all)
+		switch {
+		case whole && len(t.next.caseConflicts) > 0:
+			t.next.named = t.Now().Add(min(t.RulesTTL, twinTTL))
+		case whole:
 			t.next.named = t.Now().Add(t.RulesTTL)
 		}
 	}
