@@ -22,6 +22,7 @@ func (d *pullCase) approves() bool {
 
 // unapproved is why sluice does not approve what the file has it approve; "": it does.
 func (d *pullCase) unapproved() string {
+	again, reason := d.refusal()
 	switch {
 	case d.base.Keeps:
 		return phrase(sayKeepsReviews, d.pull.Base)
@@ -31,6 +32,8 @@ func (d *pullCase) unapproved() string {
 		return wordTookBack
 	case slices.ContainsFunc(d.s.Debts, func(o plan.Debt) bool { return overdue(o, d.at) }):
 		return wordApprovalOverdue
+	case d.at.Before(again):
+		return phrase(sayUnapproved, plan.Clean(reason))
 	}
 	return ""
 }
@@ -61,6 +64,10 @@ func (j *judge) approvals(cases []*pullCase) (out []plan.SetStatus) {
 	}
 	for i := range j.s.Pulls {
 		p, d := &j.s.Pulls[i], of[j.s.Pulls[i].Number]
+		if d != nil && d.ruling.released() && d.handling() == config.Approve {
+			again, _ := d.refusal()
+			j.alarm.WakeAt(again)
+		}
 		out = append(out, j.approvalsOf(p, d, d != nil && d.approves())...)
 	}
 	if slices.ContainsFunc(j.s.Debts, func(o plan.Debt) bool { return overdue(o, j.s.At) }) {

@@ -212,16 +212,27 @@ const (
 	refusedOnAnyTip = 20
 )
 
-// refused: GitHub refused this merge; it is tried again later, or when the head or the base's tip is another.
+// refused: GitHub refused this merge; it is tried again later, or when the head or the base's tip is another. Where it refused an approval, people merge.
 func refused(d *pullCase) (ruling, bool) {
-	again, reason := time.Time{}, ""
+	again, reason := d.refusal()
+	if !d.at.Before(again) || d.handling() == config.Approve {
+		return ruling{}, false
+	}
+	r := d.wait(sayRetried(reason, again, d.zone()))
+	r.status = sayRefused(reason) // as the refused merge has written it; when it is tried again is in the plan
+	r.wake = plan.Soonest(r.wake, again)
+	return r, true
+}
+
+// refusal is until when what GitHub refused of the head is left alone, and why it did. What rests on no tip counts on each.
+func (d *pullCase) refusal() (again time.Time, reason string) {
 	total, anew := 0, d.rechecked()
 	for _, r := range d.s.Refusals {
 		if r.Pull != d.pull.Number || r.Head != d.pull.Head || r.At.Before(anew) {
 			continue
 		}
 		total += r.Count
-		if r.Tip == d.base.Tip {
+		if r.Tip == d.base.Tip || r.Tip == "" {
 			again, reason = r.At.Add(plan.RetryAfter(r.Count)), r.Reason
 		}
 	}
@@ -229,13 +240,7 @@ func refused(d *pullCase) (ruling, bool) {
 		last := d.lastRefusal()
 		again, reason = last.At.Add(plan.RetryAfter(total)), last.Reason
 	}
-	if !d.at.Before(again) {
-		return ruling{}, false
-	}
-	r := d.wait(sayRetried(reason, again, d.zone()))
-	r.status = sayRefused(reason) // as the refused merge has written it; when it is tried again is in the plan
-	r.wake = plan.Soonest(r.wake, again)
-	return r, true
+	return again, reason
 }
 
 func (d *pullCase) lastRefusal() plan.Refusal {

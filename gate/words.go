@@ -63,6 +63,7 @@ const (
 	sayLabelMissing    = "waiting for the label %s"
 	sayReviewsMissing  = "waiting: %s requires an approving review"
 	sayRulesUnread     = "cannot read the branch rules of %s"
+	sayUnapproved      = "GitHub refused sluice's approval: %s"
 	sayKeepsReviews    = "GitHub does not let sluice dismiss reviews on %s"
 	sayMoreTold        = "warnings about this pull request and %d more"
 )

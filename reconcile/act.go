@@ -108,6 +108,8 @@ func (u *unit) setStatus(ctx context.Context, a plan.SetStatus) error {
 	}
 	if _, approves := a.Context.Approves(); approves && err != nil && w.stands { // what stands of it is asked for when it is taken back, and then it is given anew
 		u.takeBack(ctx, a.Debt, client.ReasonOf(err))
+	} else if approves && client.KindOf(err) == client.Refused {
+		act.Refusal = u.refusal(plan.Refusal{Pull: a.Pulls[0], Head: a.SHA}, err)
 	}
 	act.Reason = a.Says()
 	if err == nil && a.Repairs != "" {

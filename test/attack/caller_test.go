@@ -24,7 +24,9 @@ import (
 func (s *service) programs(from *store.Store, loop *reconcile.Loop) http.Handler {
 	return api.New(api.Options{
 		Source: from,
-		Site:   func(token string) (api.Site, error) { return person.NewSite("http://github.invalid/api/v3", "", token, s) },
+		Site: func(token string) (api.Site, error) {
+			return person.NewSite("http://github.invalid/api/v3", "", token, s)
+		},
 		Calendar: func(r plan.Repo) *window.Calendar {
 			for repo, t := range loop.Census().Tallies {
 				if repo.Key() == r.Key() {
