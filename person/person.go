@@ -74,24 +74,24 @@ func (s *Site) Begin(ctx context.Context, owner, repo string, f plan.Freeze) err
 	var tree *github.Tree
 	if err := s.patiently(ctx, func() (err error) {
 		tree, _, err = s.rest.Git.CreateTree(ctx, owner, repo, "", []*github.TreeEntry{file})
-		return err
+		return shown(err, tree.GetSHA() != "")
 	}); err != nil {
 		return said(err)
 	}
 	var commit *github.Commit
 	if err := s.patiently(ctx, func() (err error) {
 		commit, _, err = s.rest.Git.CreateCommit(ctx, owner, repo, &github.Commit{Message: github.String(f.Message()), Tree: tree}, nil)
-		return err
+		return shown(err, commit.GetSHA() != "")
 	}); err != nil {
 		return said(err)
 	}
 	at := &github.Reference{Ref: github.String("refs/" + ref), Object: &github.GitObject{SHA: commit.SHA}}
 	return said(s.patiently(ctx, func() error {
-		_, _, err := s.rest.Git.CreateRef(ctx, owner, repo, at)
+		made, _, err := s.rest.Git.CreateRef(ctx, owner, repo, at)
 		if status(err) == http.StatusUnprocessableEntity { // it may be there
-			_, _, err = s.rest.Git.UpdateRef(ctx, owner, repo, at, true)
+			made, _, err = s.rest.Git.UpdateRef(ctx, owner, repo, at, true)
 		}
-		return err
+		return shown(err, made.GetObject().GetSHA() == commit.GetSHA())
 	}))
 }
 
@@ -150,7 +150,7 @@ func (s *Site) Comment(ctx context.Context, owner, repo string, pull int, text s
 	err = s.patiently(ctx, func() error {
 		c, _, err := s.rest.Issues.CreateComment(ctx, owner, repo, pull, &github.IssueComment{Body: &text})
 		at = c.GetHTMLURL()
-		return err
+		return shown(err, c.GetID() != 0)
 	})
 	return at, said(err)
 }
@@ -285,4 +285,15 @@ func said(err error) error {
 		return &Refusal{status(err), "GitHub shows no such repository to the owner of this token, or does not let them write there"}
 	}
 	return &Refusal{status(err), fmt.Sprintf("GitHub answered %s: %s", answer.Response.Status, plan.Text(plan.Clean(answer.Message)))}
+}
+
+// errUnshown is the error of an answer that does not show what was asked for: whether that was done is not known.
+var errUnshown = errors.New("GitHub does not say what became of it")
+
+// shown is an error, or that there was none and the answer does not show what was asked for.
+func shown(err error, is bool) error {
+	if err == nil && !is {
+		return errUnshown
+	}
+	return err
 }

@@ -1,8 +1,11 @@
 package person
 
 import (
+	"errors"
 	"io"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -22,7 +25,8 @@ func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
 	next := s.answers[0]
 	s.answers = s.answers[1:]
 	code, body, _ := strings.Cut(next, " ")
-	w := &http.Response{StatusCode: map[string]int{"201": 201, "200": 200, "204": 204, "401": 401, "403": 403, "404": 404, "422": 422}[code], Header: http.Header{}, Request: r}
+	status, _ := strconv.Atoi(code)
+	w := &http.Response{StatusCode: status, Header: http.Header{}, Request: r}
 	w.Status, w.Body = http.StatusText(w.StatusCode), io.NopCloser(strings.NewReader(body))
 	if w.StatusCode == http.StatusForbidden {
 		w.Header.Set("Retry-After", "60")
@@ -45,7 +49,7 @@ func site(t *testing.T, answers ...string) (*Site, *server) {
 // TestLimited: what GitHub's secondary limit refuses is tried again once that is over, and not for ever.
 func TestLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, at := site(t, limited, `201 {"sha":"1"}`, `201 {"sha":"2"}`, `422 {"message":"Reference already exists"}`, limited, `422 {}`, `200 {}`)
+		s, at := site(t, limited, `201 {"sha":"1"}`, `201 {"sha":"2"}`, `422 {"message":"Reference already exists"}`, limited, `422 {}`, `200 {"object":{"sha":"2"}}`)
 		var waits []time.Duration
 		s.Waits = func(d time.Duration) { waits = append(waits, d.Round(time.Second)) }
 		began := time.Now()
@@ -72,6 +76,18 @@ func TestReasons(t *testing.T) {
 		s, at := site(t)
 		if err := s.Begin(t.Context(), "acme", "fleet", plan.Freeze{Reason: reason}); err == nil || len(at.asked) > 0 {
 			t.Errorf("%q: %v, %q", reason, err, at.asked)
+		}
+	}
+}
+
+// TestBeginUnshown: a freeze that GitHub does not show is no freeze.
+func TestBeginUnshown(t *testing.T) {
+	all := []string{`201 {"sha":"1"}`, `201 {"sha":"2"}`, `201 {"object":{"sha":"2"}}`}
+	for i := range all {
+		answers := append(slices.Clone(all[:i]), `200 null`)
+		s, _ := site(t, answers...)
+		if err := s.Begin(t.Context(), "acme", "fleet", plan.Freeze{Reason: "down"}); !errors.Is(err, errUnshown) {
+			t.Errorf("%q: %v", answers, err)
 		}
 	}
 }

@@ -96,36 +96,43 @@ const undoMost = 10 * time.Second
 func (s *Site) ChangeRules(ctx context.Context, owner, repo string, was Rules, text []byte, title, branch string, atOnce bool) (c Change, err error) {
 	file := &github.TreeEntry{Path: github.String(config.File), Mode: github.String("100644"), Type: github.String("blob"), Content: github.String(string(text))}
 	tree, _, err := s.rest.Git.CreateTree(ctx, owner, repo, string(was.Tip), []*github.TreeEntry{file})
-	if err != nil {
-		return c, said(err)
+	if err := said(shown(err, tree.GetSHA() != "")); err != nil {
+		return c, err
 	}
 	tip := &github.Commit{SHA: github.String(string(was.Tip))}
 	commit, _, err := s.rest.Git.CreateCommit(ctx, owner, repo, &github.Commit{Message: github.String(title), Tree: tree, Parents: []*github.Commit{tip}}, nil)
-	if err != nil {
-		return c, said(err)
+	if err := said(shown(err, commit.GetSHA() != "")); err != nil {
+		return c, err
 	}
 	c = Change{Commit: plan.SHA(commit.GetSHA()), Branch: was.Branch}
 	to := func(branch string) *github.Reference {
 		return &github.Reference{Ref: github.String("refs/heads/" + branch), Object: &github.GitObject{SHA: commit.SHA}}
 	}
 	if atOnce {
-		if _, _, err = s.rest.Git.UpdateRef(ctx, owner, repo, to(was.Branch), false); status(err) == http.StatusUnprocessableEntity {
+		at, _, err := s.rest.Git.UpdateRef(ctx, owner, repo, to(was.Branch), false)
+		if status(err) == http.StatusUnprocessableEntity {
 			if now, failed := s.Rules(ctx, owner, repo); failed == nil && now.Tip != was.Tip {
 				return Change{}, ErrMoved
 			}
 		}
-		return c, said(err)
+		return c, said(shown(err, at.GetObject().GetSHA() == commit.GetSHA()))
 	}
 	c.Branch = branch + "-" + c.Commit.Short()
-	if _, _, err := s.rest.Git.CreateRef(ctx, owner, repo, to(c.Branch)); err != nil {
+	made, _, err := s.rest.Git.CreateRef(ctx, owner, repo, to(c.Branch))
+	if code := status(err); code >= 400 && code < 500 {
 		return Change{}, said(err)
 	}
-	p, _, err := s.rest.PullRequests.Create(ctx, owner, repo, &github.NewPullRequest{Title: &title, Head: &c.Branch, Base: &was.Branch})
+	err = said(shown(err, made.GetRef() != ""))
+	var p *github.PullRequest
+	if err == nil {
+		p, _, err = s.rest.PullRequests.Create(ctx, owner, repo, &github.NewPullRequest{Title: &title, Head: &c.Branch, Base: &was.Branch})
+		err = said(shown(err, p.GetNumber() != 0))
+	}
 	if err != nil { // a branch that nobody asked for goes, also where the caller's time is over
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoMost)
 		defer cancel()
 		_, gone := s.rest.Git.DeleteRef(ctx, owner, repo, strings.TrimPrefix(to(c.Branch).GetRef(), "refs/"))
-		return Change{}, errors.Join(said(err), said(gone))
+		return Change{}, errors.Join(err, said(gone))
 	}
 	c.Pull, c.URL = p.GetNumber(), p.GetHTMLURL()
 	return c, nil

@@ -17,6 +17,8 @@ func TestChangeRules(t *testing.T) {
 	const tree, commit = `201 {"sha":"7ee"}`, `201 {"sha":"c0ffee1234567"}`
 	const moved = `200 {"data":{"repository":{"defaultBranchRef":{"name":"main","target":{"oid":"an0ther"}}}}}`
 	const still = `200 {"data":{"repository":{"defaultBranchRef":{"name":"main","target":{"oid":"t1p"}}}}}`
+	const gone = "DELETE /repos/acme/fleet/git/refs/heads/sluice-edit/x-c0ffee1"
+	unshown := func(_ Change, err error) bool { return errors.Is(err, errUnshown) }
 	var none *Refusal
 	for about, c := range map[string]struct {
 		atOnce  bool
@@ -30,10 +32,17 @@ func TestChangeRules(t *testing.T) {
 			}},
 		"a pull request that is refused": {false, []string{tree, commit, `201 {"ref":"x"}`, `422 {"message":"no"}`, `204 `}, "DELETE /repos/acme/fleet/git/refs/heads/sluice-edit/x-c0ffee1",
 			func(c Change, err error) bool { return errors.As(err, &none) && none.Status == 422 && c == Change{} }},
-		"a commit": {true, []string{tree, commit, `200 {"ref":"refs/heads/main"}`}, "PATCH /repos/acme/fleet/git/refs/heads/main",
+		"a commit": {true, []string{tree, commit, `200 {"ref":"refs/heads/main","object":{"sha":"c0ffee1234567"}}`}, "PATCH /repos/acme/fleet/git/refs/heads/main",
 			func(c Change, err error) bool {
 				return err == nil && c.Pull == 0 && c.Branch == "main" && c.Commit == "c0ffee1234567"
 			}},
+		"a tree that GitHub does not show":         {true, []string{`200 null`}, "POST /repos/acme/fleet/git/trees", unshown},
+		"a commit that GitHub does not show":       {true, []string{tree, `200 null`}, "POST /repos/acme/fleet/git/commits", unshown},
+		"a push that GitHub does not show":         {true, []string{tree, commit, `200 null`}, "PATCH /repos/acme/fleet/git/refs/heads/main", unshown},
+		"a branch that GitHub does not show":       {false, []string{tree, commit, `200 null`, `204 `}, gone, unshown},
+		"a branch that GitHub may have made":       {false, []string{tree, commit, `502 {}`, `204 `}, gone, func(_ Change, err error) bool { return err != nil }},
+		"a branch that GitHub does not make":       {false, []string{tree, commit, `403 {}`}, "POST /repos/acme/fleet/git/refs", func(_ Change, err error) bool { return errors.As(err, &none) }},
+		"a pull request that GitHub does not show": {false, []string{tree, commit, `201 {"ref":"x"}`, `200 null`, `204 `}, gone, unshown},
 		"a commit that comes too late": {true, []string{tree, commit, `422 {"message":"Update is not a fast forward"}`, moved}, "POST /graphql",
 			func(_ Change, err error) bool { return errors.Is(err, ErrMoved) }},
 		"a commit past the branch's rules": {true, []string{tree, commit, `422 {"message":"Repository rule violations"}`, still}, "POST /graphql",

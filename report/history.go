@@ -10,7 +10,7 @@ type Act struct {
 	At          Instant `json:"at"`
 	Repository  string  `json:"repository"`
 	By          *string `json:"by"`  // "sluice", "Flux", or "@" and a login; null: nobody knows
-	Act         string  `json:"act"` // "merge", "move", "status", "update"; of others "release", "undo", "recheck", "rules", "freeze" …
+	Act         string  `json:"act"` // "merge", "move", "status", "update", "approve", "dismiss"; of others "release", "undo", "recheck", "rules", "freeze" …
 	PullRequest *int    `json:"pull_request"`
 	Branch      *string `json:"branch"`
 	SHA         *string `json:"sha"`

@@ -381,7 +381,9 @@ func (w *world) retarget() {
 	if p, ok := w.somePull(isOpen); ok {
 		base := w.someBranch()
 		w.tried(w.repo.Retarget(p.Number, "eve", base), "eve retargets #%d to %s", p.Number, base)
-		w.based[p.Number] = time.Now()
+		if base != p.Base {
+			w.based[p.Number] = time.Now()
+		}
 	}
 }
 
