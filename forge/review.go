@@ -41,7 +41,11 @@ type listedReview struct {
 
 // setApproval approves a pull request's head, or takes back what approves a commit of it. Doing either twice leaves the same state.
 func (f *Forge) setApproval(ctx context.Context, repo plan.Repo, n int, sha plan.SHA, s plan.Status) error {
-	a := approval{f.Installation(repo.Installation), repo, n, f.Us()}
+	us, err := f.Self(ctx)
+	if err != nil {
+		return err
+	}
+	a := approval{f.Installation(repo.Installation), repo, n, us}
 	says := plan.Fit(strings.Join(strings.Fields(s.Description), " "))
 	if s.State == plan.Success {
 		return client.Wrap(ctx, fmt.Sprintf("approve %s#%d", repo, n), a.give(ctx, sha, says))
@@ -135,8 +139,10 @@ func (a approval) takeBack(ctx context.Context, sha plan.SHA, says string) error
 	return err
 }
 
-// standing is the ids of the approvals of ours on a commit.
+// standing is the ids of the approvals of ours on a commit. Where none of the reviews is ours, whatever it says, GitHub is asked whether that is so: our App may have
+// another name now.
 func (a approval) standing(ctx context.Context, sha plan.SHA) (ids []int64, err error) {
+	known := false
 	for page := 1; page <= maxReviewPages; page++ {
 		var list []listedReview
 		if err := a.client.Get(ctx, a.path("?per_page=%d&page=%d", client.PerPage, page), &list); err != nil {
@@ -146,7 +152,10 @@ func (a approval) standing(ctx context.Context, sha plan.SHA) (ids []int64, err 
 			return nil, client.Empty() // fail closed: a null is not an empty list
 		}
 		for _, r := range list {
-			if r.User != nil && r.User.Type == "Bot" && client.TrimBot(r.User.Login) == string(a.us) && r.State == "APPROVED" && (r.Commit == sha || r.Commit == "") { // it may be of this commit if GitHub names none
+			if r.User == nil || r.User.Type != "Bot" || !strings.EqualFold(client.TrimBot(r.User.Login), string(a.us)) {
+				continue
+			}
+			if known = true; r.State == "APPROVED" && (r.Commit == sha || r.Commit == "") { // it may be of this commit if GitHub names none
 				ids = append(ids, r.ID)
 			}
 		}
@@ -154,7 +163,14 @@ func (a approval) standing(ctx context.Context, sha plan.SHA) (ids []int64, err 
 			break
 		}
 	}
-	return ids, nil
+	if known {
+		return ids, nil
+	}
+	is, err := a.read(ctx)
+	if err == nil && is.Own != nil {
+		err = client.Empty()
+	}
+	return nil, err
 }
 
 func (a approval) dismiss(ctx context.Context, id int64, says string) error {

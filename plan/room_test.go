@@ -158,6 +158,32 @@ func TestNoMoreThanAnEqualShareWhileAnotherLacksSome(t *testing.T) {
 	}
 }
 
+// TestRoomOfApprovals: a dismissal takes the time of three statuses, and of the hour half of what GitHub takes of reviews; statuses beside them go on.
+func TestRoomOfApprovals(t *testing.T) {
+	status := plan.Debt{Context: "sluice/main", Ends: roomAt.Add(10 * time.Minute), Cutoff: 10 * time.Minute} // room for 600 at 120 a minute
+	approval := status
+	approval.Context = plan.ApprovalOf(7)
+	count := func(room *plan.Room, d plan.Debt) (n int, short plan.Shortage) {
+		for short = room.Lacks(d); short == plan.NoShortage; short = room.Lacks(d) {
+			room.Add(d)
+			n++
+		}
+		return n, short
+	}
+	terms := plan.Terms{At: roomAt, Budget: 120}
+	room := plan.NewRoom(terms)
+	if n, short := count(room, approval); n != 200 || short != plan.OfPace {
+		t.Errorf("%d approvals, and then %v is short", n, short)
+	}
+	if n, short := count(room, status); n != 400 || short != plan.OfPace {
+		t.Errorf("%d statuses beside them, and then %v is short", n, short)
+	}
+	approval.Cutoff = time.Hour
+	if n, short := count(plan.NewRoom(terms), approval); n != 240 || short != plan.OfHour {
+		t.Errorf("%d approvals in an hour, and then %v is short", n, short)
+	}
+}
+
 // TestWhatTakesNoRoom: what nothing ends by the pace, what is due already, and what ends in the year 9999.
 func TestWhatTakesNoRoom(t *testing.T) {
 	room := plan.NewRoom(plan.Terms{At: roomAt, Budget: 1})
