@@ -1,11 +1,12 @@
 # The two commands of the README are `go run ./cmd/sluice-demo` and `make test`. Everything here needs Go and git alone,
-# except `check` and `vulns`, which fetch their tools with Go.
+# except `check` and `vulns`, which fetch their tools with Go, and `openapi`, which does with npm.
 
 GO ?= go
 # gin would bring a codec for MessagePack, which nobody here speaks: a sixth of the binary.
 export GOFLAGS += -tags=nomsgpack
 LINT_VERSION := v2.15.0
 VULN_VERSION := v1.1.4
+REDOCLY_VERSION := 1.34.5
 BIN := $(CURDIR)/bin
 # The race detector needs a C compiler; where there is none the tests run without it. With it come checks of unsafe pointers. SQLite was
 # translated from C, keeps what it has outside Go's memory and has locks of its own: to watch each of its steps would find nothing, and make
@@ -74,6 +75,16 @@ lint: $(BIN)/golangci-lint-$(LINT_VERSION)
 $(BIN)/golangci-lint-$(LINT_VERSION):
 	GOBIN=$(BIN) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	mv $(BIN)/golangci-lint $@
+
+REDOCLY := $(BIN)/redocly-$(REDOCLY_VERSION)
+
+.PHONY: openapi
+openapi: $(REDOCLY) ## the API's description by a public linter; needs npm
+	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true $</node_modules/.bin/redocly lint api/openapi.json
+
+$(REDOCLY):
+	npm install --prefix $@.new --no-audit --no-fund --ignore-scripts @redocly/cli@$(REDOCLY_VERSION)
+	mv $@.new $@
 
 .PHONY: vulns
 vulns: $(BIN)/govulncheck-$(VULN_VERSION) ## known vulnerabilities that the service can reach, where their database can be asked
