@@ -226,7 +226,7 @@ func (o *oracle) onMain(m standin.Moved) {
 // unheld demands that people did not hold what sluice merged. A head that main had before is merged, for GitHub, by whatever main becomes next.
 func (o *oracle) unheld(m standin.Moved) {
 	for _, p := range o.w.repo.Pulls() {
-		if h, is := o.w.holds[p.Number]; is && p.Merged && p.MergeSHA == m.After && !o.w.repo.Contains(m.Before, p.HeadSHA) && m.At.After(h.since.Add(aLook)) && m.At.Before(h.until) {
+		if h, is := o.w.holds[p.Number]; is && p.Base == "main" && p.Merged && p.MergeSHA == m.After && !o.w.repo.Contains(m.Before, p.HeadSHA) && m.At.After(h.since.Add(aLook)) && m.At.Before(h.until) {
 			o.once("a", fmt.Sprintf("sluice merged #%d, which people hold", p.Number))
 		}
 	}
