@@ -27,3 +27,16 @@ func TestNamesAreBounded(t *testing.T) {
 		t.Errorf("%d names are kept after a look answered them", len(v.named))
 	}
 }
+
+// TestWhatVoidsAnApproval: what its pull request or head is named by, and no other's.
+func TestWhatVoidsAnApproval(t *testing.T) {
+	sight := SightOf(plan.Snapshot{Bases: map[plan.Branch]plan.Base{"main": {}}, Pulls: []plan.Pull{{Number: 7, Base: "main", Head: "a7"}, {Number: 8, Base: "main", Head: "a8"}}})
+	scope := ScopeOf(plan.SetStatus{Pin: plan.Pin{SHA: "a7"}, Context: plan.ApprovalOf(7)})
+	for named, want := range map[plan.Mention]bool{{Pull: 7}: true, {SHA: "a7"}: true, {Pull: 8}: false, {SHA: "a8"}: false} {
+		var v Log
+		v.Add(named)
+		if got := v.Void(0, sight, scope); got != want {
+			t.Errorf("%+v: void: %v, want %v", named, got, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -82,6 +83,7 @@ func TestApproval(t *testing.T) {
 			other := standin.Actor{Login: "other", App: 78}
 			_, err := w.r.SubmitReview(n, standin.ReviewOrder{By: other, State: standin.Approved})
 			w.must(err)
+			w.must(w.r.Review(n, "sluice", standin.Approved)) // a person by our name
 			if c.before != nil {
 				c.before(w, n)
 			}
@@ -108,6 +110,11 @@ func TestApproval(t *testing.T) {
 			}
 			if p, _ := w.r.Pull(n); !slices.ContainsFunc(p.Reviews, func(v standin.Review) bool { return v.By == other && v.State == standin.Approved }) {
 				t.Error("another App's is dismissed")
+			}
+			if p, _ := w.r.Pull(n); !slices.ContainsFunc(p.Reviews, func(v standin.Review) bool {
+				return v.By.Login == "sluice" && v.By.App == 0 && v.State == standin.Approved
+			}) {
+				t.Error("a person's is dismissed")
 			}
 		})
 	}
@@ -148,6 +155,7 @@ func TestWhoseReviewsCount(t *testing.T) {
 	w := newWorld(t, nil)
 	n := w.open("b", "x")
 	head := plan.SHA(w.r.Tip("b"))
+	w.r.SetPermission("renovate-approve[bot]", standin.Write)
 	for _, login := range []string{"bob", "sluice"} {
 		w.r.SetPermission(login, standin.Write)
 		w.must(w.r.Review(n, login, standin.Approved))
@@ -166,5 +174,21 @@ func TestWhoseReviewsCount(t *testing.T) {
 	s, _ = w.look(Ask{Pulls: []int{n}})
 	if p := w.pull(s, n); p.Approval != (plan.Approval{On: head, Stands: true}) || len(p.Reviews) != 3 {
 		t.Errorf("%+v %+v", p.Reviews, p.Approval)
+	}
+}
+
+// TestApprovalOfACommitThatIsGone: one of ours for which GitHub names no commit may be of the one that is to be taken back.
+func TestApprovalOfACommitThatIsGone(t *testing.T) {
+	w := newWorld(t, nil)
+	n := w.open("b", "x")
+	head := plan.SHA(w.r.Tip("b"))
+	w.must(w.approve(n, head, plan.Success))
+	p, err := w.r.Pull(n)
+	w.must(err)
+	w.options.Transport = w.hub.Transport()
+	w.unlimited()
+	w.hub.Fault(api.Fault{Method: http.MethodGet, Path: reviewsRoute, Status: http.StatusOK, Body: fmt.Sprintf(`[{"id":%d,"state":"APPROVED","commit_id":null,"user":{"login":"sluice[bot]","type":"Bot"}}]`, p.Reviews[0].ID)})
+	if err := w.approve(n, head, plan.Pending); err != nil || w.ours(n) != "DISMISSED" {
+		t.Errorf("%v, %q", err, w.ours(n))
 	}
 }

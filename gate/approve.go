@@ -17,7 +17,7 @@ const overdueMost = time.Minute
 
 // approves reports whether sluice approves the head.
 func (d *pullCase) approves() bool {
-	return d.ruling.released() && !d.ruling.shared && d.ruling.people == wordPeopleApproved && d.policy.Mode == config.Enforce
+	return d.ruling.released() && d.ruling.people == wordPeopleApproved && d.policy.Mode == config.Enforce
 }
 
 // unapproved is why sluice does not approve what the file has it approve; "": it does.
@@ -41,7 +41,7 @@ func (d *pullCase) unapproved() string {
 // tookBack reports whether somebody else dismissed the approval of the head that a debt is for: it is neither due nor seen. People have their say, until the debt ends.
 func (d *pullCase) tookBack(o plan.Debt) bool {
 	dismissed := d.pull.Approval == plan.Approval{On: d.pull.Head}
-	return dismissed && o.Number != 0 && !o.Due(d.at) && o.Context.Is(plan.ApprovalOf(d.pull.Number)) && o.SHA == d.pull.Head
+	return dismissed && !o.Due(d.at) && o.Context.Is(plan.ApprovalOf(d.pull.Number)) && o.SHA == d.pull.Head
 }
 
 func overdue(o plan.Debt, at time.Time) bool {

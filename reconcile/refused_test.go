@@ -2,6 +2,8 @@ package reconcile_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,9 +16,9 @@ import (
 
 // gated makes package gate decide, for a repository whose pull requests are live and ready. A first head is behind its base, and
 // that counts on a strict one; every later head is up to date.
-func (w *world) gated(t *testing.T, strict bool) {
+func (w *world) gated(t *testing.T, strict bool, more ...string) {
 	const file = "version: 1\ntimezone: UTC\nwindows: {w: {open: \"0 8 * * MON\", duration: 8h}}\nlayout: {preset: rt-rw, window: w}\n"
-	policy, findings := config.Parse([]byte(file))
+	policy, findings := config.Parse([]byte(file + strings.Join(more, "")))
 	if policy == nil {
 		t.Fatal(findings)
 	}
@@ -84,6 +86,57 @@ func TestARefusedSuccessKeepsNobodyElseWaiting(t *testing.T) {
 		time.Sleep(24 * time.Hour)
 		if n := w.count(from, "status"); n > 100 {
 			t.Errorf("%d statuses in a day", n)
+		}
+	}, one)
+}
+
+// TestARefusedApprovalIsLeftAlone: it is tried again less and less often, and the status says that people merge.
+func TestARefusedApprovalIsLeftAlone(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.gated(t, false, approving)
+		w.fault = func(c call) error {
+			if c.op == "approval" {
+				return &client.Error{Kind: client.Refused, Reason: "Resource not accessible by integration"}
+			}
+			return nil
+		}
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		w.open(one, pull{number: 1})
+		time.Sleep(24 * time.Hour)
+		if n := w.count(from, "approval"); n < 10 || n > 40 {
+			t.Errorf("%d approvals asked for in a day", n)
+		}
+		w.change(one, func(h *hub) {
+			if got := h.pulls[1].status; got.State != plan.Success || !strings.HasSuffix(got.Description, "merge it yourself: GitHub refused sluice's approval: Resource not accessible by integration") {
+				t.Errorf("%+v", got)
+			}
+		})
+	}, one)
+}
+
+const approving = "pull_requests: {live: approve, approvals: 0}\n"
+
+// TestAnApprovalThatIsNotHeardOf: whether it stands is not known, so it is taken back, and then given anew; and each is one of what GitHub counts as content.
+func TestAnApprovalThatIsNotHeardOf(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.gated(t, false, approving)
+		var heard []plan.StatusState
+		w.after = func(c call) error {
+			if c.op != "approval" {
+				return nil
+			}
+			if heard = append(heard, c.state); len(heard) == 1 {
+				return &client.Error{Kind: client.Transient, Reason: "502"}
+			}
+			return nil
+		}
+		stop, _ := started(w, reconcile.Options{})
+		defer stop()
+		w.open(one, pull{number: 1})
+		time.Sleep(10 * time.Minute)
+		if want := []plan.StatusState{plan.Success, plan.Pending, plan.Success}; !slices.Equal(heard, want) {
+			t.Errorf("%v, want %v", heard, want)
 		}
 	}, one)
 }

@@ -124,6 +124,7 @@ type pull struct {
 	merged   bool
 	refuse   string // what GitHub says to a merge; "" merges
 	status   *plan.Status
+	approval plan.Approval
 
 	read time.Time // in full, and whether it was held then
 	kept bool
@@ -534,6 +535,7 @@ func (w *world) Observe(ctx context.Context, r plan.Repo, ask forge.Ask) (plan.S
 		if p.status != nil {
 			x.Ours = []plan.Status{*p.status}
 		}
+		x.Approval = p.approval
 		s.Pulls = append(s.Pulls, x)
 	}
 	h.addBranches(&s)
@@ -579,6 +581,9 @@ func (w *world) SetStatus(ctx context.Context, r plan.Repo, sha plan.SHA, s plan
 			c.pull = p.number
 		}
 		c.at = time.Now()
+		if _, ok := s.Context.Approves(); ok {
+			c.op = "approval"
+		}
 		switch {
 		case s.State != plan.Success:
 		case c.pull == 0 && strings.HasPrefix(string(s.Context), string(plan.PromoteContext)+"/"):
@@ -594,7 +599,9 @@ func (w *world) SetStatus(ctx context.Context, r plan.Repo, sha plan.SHA, s plan
 	w.mu.Lock()
 	h.voids = 0
 	s.By = "sluice"
-	if p := w.pullAt(h, sha); p != nil {
+	if p := w.pullAt(h, sha); p != nil && c.op == "approval" {
+		p.approval = plan.Approval{On: sha, Stands: s.State == plan.Success}
+	} else if p != nil {
 		p.status = &s
 	} else if strings.HasPrefix(string(s.Context), string(plan.PromoteContext)) {
 		h.greens[s.Context] = green{sha, s}
