@@ -155,7 +155,6 @@ func TestWhoseReviewsCount(t *testing.T) {
 	w := newWorld(t, nil)
 	n := w.open("b", "x")
 	head := plan.SHA(w.r.Tip("b"))
-	w.r.SetPermission("renovate-approve[bot]", standin.Write)
 	for _, login := range []string{"bob", "sluice"} {
 		w.r.SetPermission(login, standin.Write)
 		w.must(w.r.Review(n, login, standin.Approved))

@@ -84,7 +84,8 @@ func (j *judge) approvalsOf(p *plan.Pull, d *pullCase, wants bool) (out []plan.S
 		if sha != p.Head {
 			set.Description = plan.Brief(sayOtherHead(p.Head))
 		} else if d != nil {
-			set.Description = plan.Brief(d.ruling.reason)
+			_, says := d.wanted()
+			set.Description = plan.Brief(says)
 		}
 		j.decided[plan.PlaceOf(sha, context)] = true
 		out = append(out, set)

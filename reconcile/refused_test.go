@@ -103,6 +103,10 @@ func TestARefusedApprovalIsLeftAlone(t *testing.T) {
 		stop, from := started(w, reconcile.Options{})
 		defer stop()
 		w.open(one, pull{number: 1})
+		time.Sleep(20 * time.Minute)
+		if n := w.count(from, "approval"); n > 6 { // after 1, 2, 4 and 8 minutes
+			t.Errorf("%d approvals asked for at the beginning", n)
+		}
 		time.Sleep(24 * time.Hour)
 		if n := w.count(from, "approval"); n < 10 || n > 40 {
 			t.Errorf("%d approvals asked for in a day", n)
