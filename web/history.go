@@ -44,8 +44,12 @@ func (s *site) past(c *gin.Context) {
 	if err != nil {
 		code, h.Wrong = http.StatusBadRequest, plain(err.Error())
 	} else if err := s.inTurn(c.Request.Context(), func(ctx context.Context) error { return s.read(ctx, &h, asked) }); err != nil {
-		s.Log.Error(logsUnread, "error", err)
 		code, h.Wrong = http.StatusServiceUnavailable, saysUnread
+		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) { // many ask, or who asked left
+			h.Wrong = saysBusy
+		} else {
+			s.Log.Error(logsUnread, "error", err)
+		}
 	}
 	var out bytes.Buffer
 	if err := s.page.ExecuteTemplate(&out, "history", h); err != nil {

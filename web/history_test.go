@@ -1,9 +1,12 @@
 package web_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -56,6 +59,23 @@ func TestHistory(t *testing.T) {
 	if rec := get(t, web.Options{Source: broken{}}, "/history"); rec.Code != http.StatusServiceUnavailable || strings.Contains(rec.Body.String(), "/var/lib") {
 		t.Errorf("of a database that cannot be read: %d, %s", rec.Code, rec.Body)
 	}
+	var log bytes.Buffer
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	rec = httptest.NewRecorder()
+	o.Source, o.Log = left{p}, slog.New(slog.NewTextHandler(&log, nil))
+	web.New(o).ServeHTTP(rec, httptest.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/history", nil))
+	if rec.Code != http.StatusServiceUnavailable || log.Len() > 0 {
+		t.Errorf("a reader who left: %d, logged %q", rec.Code, log.String())
+	}
+}
+
+// left is a source whose reader leaves.
+type left struct{ pages }
+
+// History fails as the database does then.
+func (left) History(ctx context.Context, _ store.Asked) ([]store.Act, error) {
+	return nil, fmt.Errorf("read the history: %w", ctx.Err())
 }
 
 // History fails.

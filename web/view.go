@@ -125,8 +125,12 @@ func (s *site) repo(p store.Page, now time.Time) (r repo, err error) {
 }
 
 func (s *site) unpaid(in plan.Repo, o store.DebtRow, now time.Time) unpaid {
+	what := plain(string(o.Debt.Context))
+	if n, ok := o.Debt.Context.Approves(); ok {
+		what = fmt.Sprintf("approval of #%d", n)
+	}
 	return unpaid{
-		SHA: o.Debt.SHA.Short(), Link: s.link(in, "commit", string(o.Debt.SHA)), Context: plain(string(o.Debt.Context)),
+		SHA: o.Debt.SHA.Short(), Link: s.link(in, "commit", string(o.Debt.SHA)), Context: what,
 		Reason: plain(o.Reason), Since: optional(o.Debt.Ends, now), Tries: o.Tries,
 	}
 }

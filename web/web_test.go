@@ -98,7 +98,7 @@ func night() pages {
 	unpaid := func(context plan.Context, reason string) store.DebtRow {
 		return store.DebtRow{Debt: plan.Debt{SHA: sha("f"), Context: context, Ends: now.Add(-5 * time.Hour)}, Tries: 7, Reason: reason}
 	}
-	fleet.Unpaid, fleet.MoreUnpaid = []store.DebtRow{unpaid("sluice/main", "This SHA and context has reached the maximum number of statuses.")}, 2
+	fleet.Unpaid, fleet.MoreUnpaid = []store.DebtRow{unpaid("sluice/main", "This SHA and context has reached the maximum number of statuses."), unpaid(plan.ApprovalOf(7), "Resource not accessible by integration")}, 2
 	bad := store.Page{
 		Repo: plan.Repo{Owner: "evil", Name: "<b>repo</b>"}, Looked: now.Add(-26 * time.Hour), Warnings: []string{hostile},
 		Unpaid: []store.DebtRow{unpaid(plan.Context(hostile), hostile)},
