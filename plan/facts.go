@@ -108,7 +108,7 @@ func rulesChanged(was, is *config.Policy, at time.Time) string {
 		says = append(says, "changed "+strings.Join(others, ", "))
 	}
 	if len(says) == 0 {
-		return "no window is another one"
+		return "no window changes"
 	}
 	return strings.Join(says, "; ")
 }

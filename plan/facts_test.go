@@ -96,7 +96,7 @@ func TestWhatTheRulesChanged(t *testing.T) {
 		"another hour": {was: factsFile, is: strings.Replace(factsFile, "4h", "3h", 1), state: "b", from: RulesOrigin{SHA: "c", Pull: 9}, want: "changed night"},
 		"the mode, pushed": {was: factsFile, is: strings.Replace(factsFile, "enforce", "observe", 1), state: "b", from: RulesOrigin{SHA: "c", By: "bob"},
 			want: "mode observe; pushed without a pull request, by whom its commit says"},
-		"nothing of the windows": {was: factsFile, is: factsFile + "# more\n", state: "b", from: RulesOrigin{SHA: "c", Pull: 9}, want: "no window is another one"},
+		"nothing of the windows": {was: factsFile, is: factsFile + "# more\n", state: "b", from: RulesOrigin{SHA: "c", Pull: 9}, want: "no window changes"},
 		"invalid":                {was: factsFile, state: "b", from: RulesOrigin{SHA: "c", Pull: 9}, want: ".github/sluice.yaml is invalid: nothing is merged or moved"},
 		"gone":                   {was: factsFile, from: RulesOrigin{SHA: "c", Pull: 9}, want: ".github/sluice.yaml is gone"},
 		"by nobody known":        {is: factsFile, state: "b", want: "mode enforce; who did it could not be found out"},
