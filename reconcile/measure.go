@@ -10,6 +10,7 @@ import (
 	"github.com/sluicegate/sluice/forge/client"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
+	"github.com/sluicegate/sluice/window"
 )
 
 // Meter measures what the loop does. Its methods must not wait for anything.
@@ -66,6 +67,16 @@ func (l *Loop) Census() Census {
 	c.Installations = slices.Sorted(maps.Keys(l.queue.lines))
 	c.Debts, c.Overdue = l.ledger.Count(now)
 	return c
+}
+
+// Calendar is that of the file on a repository's default branch at the last look; nil: there is none, or none was yet.
+func (l *Loop) Calendar(repo plan.Repo) *window.Calendar {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.queue.repos[repo.Key()]; e != nil {
+		return e.tally.Calendar()
+	}
+	return nil
 }
 
 // measure notes what a plan is about: how many verdicts there are of each kind, and since when each release is due. One that the plan

@@ -136,9 +136,9 @@ func TestAnApprovalThatIsNotHeardOf(t *testing.T) {
 			return nil
 		}
 		stop, _ := started(w, reconcile.Options{})
-		defer stop()
 		w.open(one, pull{number: 1})
 		time.Sleep(10 * time.Minute)
+		stop()
 		if want := []plan.StatusState{plan.Success, plan.Pending, plan.Success}; !slices.Equal(heard, want) {
 			t.Errorf("%v, want %v", heard, want)
 		}

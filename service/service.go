@@ -28,7 +28,6 @@ import (
 	"github.com/sluicegate/sluice/store"
 	"github.com/sluicegate/sluice/web"
 	"github.com/sluicegate/sluice/webhook"
-	"github.com/sluicegate/sluice/window"
 )
 
 // Service is one that has its ports and its database.
@@ -278,7 +277,7 @@ func (v *Service) page() http.Handler {
 	troubles := func() []string { return append(v.ready(), v.lack.Lack()...) }
 	return web.New(web.Options{
 		Source: v.store, Hosts: append(v.settings.pageHosts(), v.admin.Addr().String()), GitHub: v.settings.PeopleURL(),
-		Ready: troubles, Lag: v.loop.Lag, Metrics: onPage, Log: v.log, API: v.api(),
+		Ready: troubles, Lag: v.loop.Lag, Calendar: v.loop.Calendar, Metrics: onPage, Log: v.log, API: v.api(),
 	})
 }
 
@@ -289,14 +288,7 @@ func (v *Service) api() http.Handler {
 		Site: func(token string) (api.Site, error) {
 			return person.NewSite(v.settings.GitHubURL, v.settings.GraphQLURL, token, nil)
 		},
-		Calendar: func(r plan.Repo) *window.Calendar {
-			for repo, t := range v.loop.Census().Tallies {
-				if repo.Key() == r.Key() {
-					return t.Calendar()
-				}
-			}
-			return nil
-		},
+		Calendar: v.loop.Calendar,
 	})
 }
 

@@ -112,11 +112,12 @@ type sketch struct {
 	least    rank // of the first repository that found no room
 	counts   map[plan.Kind]int
 	wake     time.Time
+	steps    int // changes of windows that may still be looked at
 }
 
 // view draws what a source gives, one repository after the other: none of their plans stays in memory.
 func (s *site) view(ctx context.Context, now time.Time, troubles []string, source func(context.Context, func(store.Page) error) error) (view, error) {
-	k := &sketch{site: s, now: now, least: rank{urgency: quietRank}, counts: map[plan.Kind]int{}}
+	k := &sketch{site: s, now: now, least: rank{urgency: quietRank}, counts: map[plan.Kind]int{}, steps: pageSteps}
 	k.Now, k.Quiet = momentOf(now, now), &roll{room: quietBytes}
 	err := source(ctx, k.add)
 	late := err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded)
@@ -167,7 +168,7 @@ func (k *sketch) add(p store.Page) error {
 		k.More++
 		return nil
 	}
-	r, err := k.repo(p, k.now)
+	r, err := k.repo(p, k.now, k.windows(p.Repo))
 	if err != nil {
 		return err
 	}

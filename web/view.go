@@ -41,6 +41,7 @@ type repo struct {
 	Warnings   *roll
 	Green      int
 	GreenUntil *moment
+	Windows    *roll
 	Unpaid     *roll
 	Verdicts   *roll
 	Branches   *roll
@@ -95,7 +96,7 @@ type act struct {
 }
 
 // repo draws the lists of a repository, each in the order of urgency.
-func (s *site) repo(p store.Page, now time.Time) (r repo, err error) {
+func (s *site) repo(p store.Page, now time.Time, windows []windowRow) (r repo, err error) {
 	r = repo{
 		Name: plain(p.Repo.String()), Link: s.link(p.Repo),
 		Looked: optional(p.Looked, now), Due: optional(p.Due, now), Wake: optional(p.Wake, now),
@@ -112,6 +113,7 @@ func (s *site) repo(p store.Page, now time.Time) (r repo, err error) {
 		row     func(int) any
 	}{
 		{&r.Warnings, "line", len(p.Warnings), 0, func(i int) any { return plain(p.Warnings[i]) }},
+		{&r.Windows, "window", len(windows), 0, func(i int) any { return windows[i] }},
 		{&r.Unpaid, "unpaid", len(p.Unpaid), p.MoreUnpaid, func(i int) any { return s.unpaid(p.Repo, p.Unpaid[i], now) }},
 		{&r.Verdicts, "verdict", len(p.Verdicts), p.More, func(i int) any { return s.verdict(p.Repo, p.Verdicts[i], now) }},
 		{&r.Branches, "branch", len(p.Branches), p.MoreBranches, func(i int) any { return s.branch(p.Repo, p.Branches[i], now) }},

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
+	"github.com/sluicegate/sluice/window"
 )
 
 var (
@@ -42,6 +43,8 @@ type Options struct {
 	Ready  func() []string // why the service cannot work; nil: it always can
 	// Lag says since when a repository's verdicts are not up to date, and why; "", or nil: they are.
 	Lag func(plan.Repo) string
+	// Calendar is that of the file on a repository's default branch at the last look; nil: there is none, or none was yet. Calendar itself may be nil.
+	Calendar func(plan.Repo) *window.Calendar
 	// Metrics answers GET /metrics; nil: there are none.
 	Metrics http.Handler
 	// API answers what lies below /api/; nil: nothing does.

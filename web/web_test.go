@@ -18,11 +18,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/internal/golden"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
 	"github.com/sluicegate/sluice/web"
+	"github.com/sluicegate/sluice/window"
 )
 
 var now = time.Date(2026, 11, 22, 2, 3, 0, 0, time.UTC)
@@ -126,9 +128,19 @@ func get(t *testing.T, o web.Options, path string) *httptest.ResponseRecorder {
 	return rec
 }
 
+// calendar is that of acme/fleet-infra.
+func calendar(r plan.Repo) *window.Calendar {
+	if r.Name != "fleet-infra" {
+		return nil
+	}
+	p, _ := config.Parse([]byte("version: 1\ntimezone: Europe/Berlin\nwindows:\n  no-deploy-friday: {description: \"<script> & co\", open: \"0 8 * * MON\", close: \"0 17 * * THU\", cutoff: 10m}\n" +
+		"  patch-tuesday: {open: \"0 22 * * TUE\", nth: [2], duration: 4h, timezone: America/New_York}\nfreezes:\n  - {name: year-end, from: 2026-12-19T00:00, until: 2027-01-04T08:00}\n"))
+	return p.Calendar
+}
+
 func TestPage(t *testing.T) {
 	for name, o := range map[string]web.Options{
-		"night": {Source: night(), GitHub: "https://github.com/"},
+		"night": {Source: night(), GitHub: "https://github.com/", Calendar: calendar},
 		"empty": {Source: pages{}},
 		"alarm": {Source: pages{{Repo: plan.Repo{Owner: "acme", Name: "fleet-infra"}, Warnings: []string{"main: not enforced"}}},
 			Ready: func() []string { return []string{"the clock is 61 s off GitHub's: nothing is released"} }},
@@ -145,7 +157,7 @@ func TestPage(t *testing.T) {
 }
 
 func TestHostileTextStaysText(t *testing.T) {
-	body := get(t, web.Options{Source: night(), GitHub: "https://github.com"}, "/").Body.String()
+	body := get(t, web.Options{Source: night(), GitHub: "https://github.com", Calendar: calendar}, "/").Body.String()
 	for _, never := range []string{"<script", "</td> ", "<b>repo", "href=\"javascript", "<main> ", "\u202e"} {
 		if strings.Contains(body, never) {
 			t.Errorf("the page has %s", never)

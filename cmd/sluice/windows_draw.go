@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/meter"
+	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/window"
 )
 
@@ -103,7 +104,7 @@ func drawWindows(run *meter.Meter, q windowsQuestion, colour bool) []byte {
 		p.window(q, n)
 	}
 	if live := q.calendar.At(window.Live, q.at); q.all && (live.FrozenBy != "" || !live.Until.IsZero()) {
-		fmt.Fprintf(&b, "\n%s  %s\n", window.Live, sayState(live, q.at))
+		fmt.Fprintf(&b, "\n%s  %s\n", window.Live, plan.WindowSays(live, q.at.Location()))
 	}
 	if len(q.names) > 0 {
 		p.legend()
@@ -122,7 +123,7 @@ type painter struct {
 func (p painter) window(q windowsQuestion, n window.Name) {
 	zone := q.calendar.Zone(n)
 	at := q.at.In(zone)
-	fmt.Fprintf(p.out, "%s  %s\n", n, sayState(q.calendar.At(n, q.at), at))
+	fmt.Fprintf(p.out, "%s  %s\n", n, plan.WindowSays(q.calendar.At(n, q.at), zone))
 	if text := q.calendar.Description(n); text != "" {
 		fmt.Fprintf(p.out, "%s\n", shown(text))
 	}
@@ -265,27 +266,4 @@ func (p painter) legend() {
 		}
 	}
 	p.out.WriteString("\n")
-}
-
-// sayState is a window's state in words, with instants in the zone of at.
-func sayState(s window.State, at time.Time) string {
-	local := func(t time.Time) string { return t.In(at.Location()).Format("Mon 2 Jan 2006 15:04 MST") }
-	switch {
-	case s.Open && s.Until.IsZero():
-		return "open, no close scheduled"
-	case s.Releasable && !s.ReleasableChange.Equal(s.Until):
-		return fmt.Sprintf("open until %s, releases until %s", local(s.Until), s.ReleasableChange.In(at.Location()).Format("15:04"))
-	case s.Releasable:
-		return "open until " + local(s.Until)
-	case s.Open:
-		return fmt.Sprintf("open until %s, inside the cutoff: releases nothing more", local(s.Until))
-	}
-	out := "closed"
-	if s.FrozenBy != "" {
-		out = "frozen by " + shown(s.FrozenBy)
-	}
-	if s.Until.IsZero() {
-		return out + ", no opening scheduled"
-	}
-	return out + ", opens " + local(s.Until)
 }

@@ -13,11 +13,9 @@ import (
 
 	"github.com/sluicegate/sluice/api"
 	"github.com/sluicegate/sluice/person"
-	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 	"github.com/sluicegate/sluice/report"
 	"github.com/sluicegate/sluice/store"
-	"github.com/sluicegate/sluice/window"
 )
 
 // programs is the API of a service, wired as `sluice serve` wires it.
@@ -27,14 +25,7 @@ func (s *service) programs(from *store.Store, loop *reconcile.Loop) http.Handler
 		Site: func(token string) (api.Site, error) {
 			return person.NewSite("http://github.invalid/api/v3", "", token, s)
 		},
-		Calendar: func(r plan.Repo) *window.Calendar {
-			for repo, t := range loop.Census().Tallies {
-				if repo.Key() == r.Key() {
-					return t.Calendar()
-				}
-			}
-			return nil
-		},
+		Calendar: loop.Calendar,
 	})
 }
 

@@ -69,6 +69,9 @@ func TestHistoryOfTheNight(t *testing.T) {
 		}
 		rest = rest[at[1]:]
 	}
+	if _, body := get(t, p.page); !strings.Contains(body, `<ul class="windows"`) || !strings.Contains(body, `role="img" aria-label="open `) {
+		t.Errorf("the page shows no windows: %s", body)
+	}
 	if _, body := get(t, strings.TrimSuffix(p.page, "/")+"/history?repo=acme/fleet"); !strings.Contains(body, "the database is down") || !strings.Contains(body, "@bob") {
 		t.Errorf("the page has\n%s", body)
 	}

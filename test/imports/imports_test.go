@@ -69,7 +69,7 @@ var direction = []row{
 	{"internal/standin/site", []string{"internal/standin"}, "what people see of it; it reads by the methods that tests read by"},
 	{"deploy/flux", nil, "the sample repository as files, for the demo and for the test of its manifests"},
 	{"report", []string{"config", "flux/analysis", "flux/graph", "flux/manifest", "flux/reach", "flux/survey", "gate", "layout", "meter", "plan", "window"}, "what people and programs are shown; who shows it, and how, is not its business"},
-	{"service", []string{"api", "person", "event", "window", "budget", "config", "flux/revisions", "forge", "forge/client", "gate", "listen", "metrics", "plan", "promoter", "reconcile", "store", "web", "webhook"}, "the service, wired; where its settings come from is not its business"},
+	{"service", []string{"api", "person", "event", "budget", "config", "flux/revisions", "forge", "forge/client", "gate", "listen", "metrics", "plan", "promoter", "reconcile", "store", "web", "webhook"}, "the service, wired; where its settings come from is not its business"},
 	{"cmd/sluice", []string{"*"}, "flags and printing: it alone knows everybody"},
 	{"cmd/sluice-demo", []string{"escape", "service", "store", "plan", "deploy/flux", "internal/standin", "internal/standin/api", "internal/standin/site"}, "the service against the GitHub that stands in: the one program that has it"},
 	{"internal/golden", nil, "what tests find against what stands in testdata"},

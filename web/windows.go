@@ -1,0 +1,203 @@
+package web
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/window"
+)
+
+// What a window is: a line of words, and a bar of the next days in its own zone.
+const (
+	barDays   = 14
+	barColumn = 30 * time.Minute
+	barHeight = 12
+	// barSteps is how many changes of one window are looked at, and pageSteps of all of a page: what opens each minute for two weeks, and some of those.
+	barSteps, pageSteps = 21_000, 100_000
+	// foretold is how many openings the words for the bar name.
+	foretold = 4
+)
+
+// windowRow is a window.
+type windowRow struct {
+	Name, About, State, Says, Then, Zone string
+	Bar                                  *bar
+}
+
+// bar is what is drawn of a window: columns of half an hour, as high as the part of it in which the window is open.
+type bar struct {
+	Width, Height int
+	Now           int
+	Days          []barDay
+	Runs          []run
+	Text          string // for who does not see it
+}
+
+type barDay struct {
+	X, Width int
+	Name     string
+}
+
+// run is neighbouring columns of one look.
+type run struct {
+	X, Y, Width, Height int
+	Class               string
+}
+
+// windowOf is a window at an instant. steps is how many changes may still be looked at.
+func windowOf(c *window.Calendar, n window.Name, now time.Time, steps *int) windowRow {
+	zone, s := c.Zone(n), c.At(n, now)
+	w := windowRow{Name: plain(string(n)), About: plain(c.Description(n)), State: stateOf(s), Says: plan.WindowSays(s, zone), Zone: zone.String()}
+	w.Says = strings.TrimLeft(strings.TrimPrefix(w.Says, w.State), ", ") // which stands before it
+	if !s.Until.IsZero() {
+		if then := c.At(n, s.Until); !then.Until.IsZero() {
+			w.Then = map[bool]string{true: "closes ", false: "opens "}[then.Open] + plan.Clock(then.Until, zone)
+		}
+	}
+	w.Bar = barOf(c, n, now.In(zone), steps)
+	if w.Bar != nil {
+		w.Bar.Text = textOf(c, n, now)
+	}
+	return w
+}
+
+// stateOf is a state in one word.
+func stateOf(s window.State) string {
+	switch {
+	case s.Releasable:
+		return "open"
+	case s.Open:
+		return "cutoff"
+	case s.FrozenBy != "":
+		return "frozen"
+	}
+	return "closed"
+}
+
+// textOf is the next openings in words.
+func textOf(c *window.Calendar, n window.Name, now time.Time) string {
+	zone, all := c.Zone(n), []string{}
+	for i := range c.Intervals(n, now, now.Add(barDays*24*time.Hour)) {
+		if len(all) == foretold {
+			return "open " + strings.Join(all, ", ") + " and later"
+		}
+		until := "without an end in sight"
+		if !i.Until.IsZero() {
+			until = "until " + plan.Clock(i.Until, zone)
+		}
+		if i.From.After(now) {
+			until = "from " + plan.Clock(i.From, zone) + " " + until
+		}
+		all = append(all, until)
+	}
+	if len(all) == 0 {
+		return fmt.Sprintf("not open in the next %d days", barDays)
+	}
+	return "open " + strings.Join(all, ", ")
+}
+
+// part is of how much of a column something holds.
+type part struct{ open, releasable, frozen time.Duration }
+
+// barOf draws the days from the beginning of the day of an instant on, in its zone; nil: there are no steps left.
+func barOf(c *window.Calendar, n window.Name, now time.Time, steps *int) *bar {
+	from := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	until := from.AddDate(0, 0, barDays)
+	columns := make([]part, (until.Sub(from)+barColumn-1)/barColumn)
+	left := min(barSteps, *steps)
+	if left <= 0 {
+		return nil
+	}
+	drawn := from
+	for ; drawn.Before(until) && left > 0; left-- {
+		*steps--
+		s := c.At(n, drawn)
+		next := until
+		if !s.Next.IsZero() && s.Next.Before(until) {
+			next = s.Next
+		}
+		spread(columns, from, drawn, next, s)
+		drawn = next
+	}
+	b := &bar{Width: len(columns), Height: barHeight, Now: int(now.Sub(from) / barColumn)}
+	for day := from; day.Before(until); day = day.AddDate(0, 0, 1) {
+		x := int(day.Sub(from) / barColumn)
+		b.Days = append(b.Days, barDay{x, int(day.AddDate(0, 0, 1).Sub(from)/barColumn) - x, day.Format("Mon 2 Jan")})
+	}
+	known := columns[:int(drawn.Sub(from)/barColumn)]
+	b.runs("frozen", known, func(p part) time.Duration { return p.frozen })
+	b.runs("cutoff", known, func(p part) time.Duration { return p.open })
+	b.runs("open", known, func(p part) time.Duration { return p.releasable })
+	if len(known) < len(columns) {
+		b.Runs = append(b.Runs, run{len(known), 0, len(columns) - len(known), barHeight, "unknown"})
+	}
+	return b
+}
+
+// spread adds what holds from one instant until another to the columns.
+func spread(columns []part, start, from, until time.Time, s window.State) {
+	for from.Before(until) {
+		i := int(from.Sub(start) / barColumn)
+		end := start.Add(time.Duration(i+1) * barColumn)
+		if end.After(until) {
+			end = until
+		}
+		long := end.Sub(from)
+		if s.Open {
+			columns[i].open += long
+		}
+		if s.Releasable {
+			columns[i].releasable += long
+		}
+		if s.FrozenBy != "" {
+			columns[i].frozen += long
+		}
+		from = end
+	}
+}
+
+// runs draws what holds in part of each column: as high as that part, and never so low that it is not seen.
+func (b *bar) runs(class string, columns []part, of func(part) time.Duration) {
+	for i := 0; i < len(columns); {
+		high := heightOf(of(columns[i]))
+		end := i + 1
+		for end < len(columns) && heightOf(of(columns[end])) == high {
+			end++
+		}
+		if high > 0 {
+			b.Runs = append(b.Runs, run{i, barHeight - high, end - i, high, class})
+		}
+		i = end
+	}
+}
+
+func heightOf(d time.Duration) int {
+	if d <= 0 {
+		return 0
+	}
+	return max(2, int(d*barHeight/barColumn))
+}
+
+// windows are those of a repository: of the file of its default branch, and live where that is frozen.
+func (k *sketch) windows(repo plan.Repo) []windowRow {
+	if k.Calendar == nil {
+		return nil
+	}
+	c := k.Calendar(repo)
+	if c == nil {
+		return nil
+	}
+	names := c.Names()
+	if live := c.At(window.Live, k.now); live.FrozenBy != "" || !live.Until.IsZero() {
+		names = append(names, window.Live)
+	}
+	slices.Sort(names)
+	var all []windowRow
+	for _, n := range names {
+		all = append(all, windowOf(c, n, k.now, &k.steps))
+	}
+	return all
+}
