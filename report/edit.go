@@ -65,10 +65,11 @@ func EditOf(file string, src, out []byte, in config.CheckInput) Edit {
 	if was == nil || is == nil {
 		return v // a caller who did not ask whether they are valid
 	}
-	at, all := in.At, append(after, config.Check(is, out, in)...)
+	at := in.At
+	after = append(after, config.Check(is, out, in)...)
 	in.Missed = nil // which is news, whatever the file was
 	before = append(before, config.Check(was, src, in)...)
-	for _, f := range all {
+	for _, f := range after {
 		if !slices.ContainsFunc(before, func(b config.Finding) bool { return b.Code == f.Code && b.Message == f.Message }) {
 			v.Findings = append(v.Findings, f)
 		}
