@@ -101,8 +101,11 @@ func (s Settings) PeopleURL() string {
 // if that is known.
 func (s Settings) link(repo plan.Repo, t plan.Target) string {
 	if u, err := url.Parse(s.PublicURL); err == nil && s.PublicURL != "" { // it was checked
+		if place := web.PlaceOf(repo, t.Subject.Pull); place != "" {
+			return u.JoinPath(place).String()
+		}
 		u = u.JoinPath("/")
-		u.Fragment = web.Anchor(repo, t.Subject.Pull, t.Branch)
+		u.Fragment = web.Anchor(repo, 0, t.Branch)
 		return u.String()
 	}
 	at := cmp.Or(string(t.Origin.SHA), string(t.Subject.Base), "HEAD")

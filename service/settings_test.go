@@ -37,9 +37,9 @@ func TestLinks(t *testing.T) {
 		about          plan.Target
 		want           string
 	}{
-		{"https://sluice.example.com", "", pull, "https://sluice.example.com/#acme/fleet/pull/7"},
-		{"https://example.com/sluice/", "", pull, "https://example.com/sluice/#acme/fleet/pull/7"},
-		{"https://example.com/sluice?x=1", "", pull, "https://example.com/sluice/?x=1#acme/fleet/pull/7"},
+		{"https://sluice.example.com", "", pull, "https://sluice.example.com/acme/fleet/pull/7"},
+		{"https://example.com/sluice/", "", pull, "https://example.com/sluice/acme/fleet/pull/7"},
+		{"https://example.com/sluice?x=1", "", pull, "https://example.com/sluice/acme/fleet/pull/7?x=1"},
 		{"https://example.com", "", plan.Target{Branch: `rw/a"><b#%`}, "https://example.com/#acme/fleet/tree/rw/a%22%3E%3Cb%23%25"},
 		{"https://example.com", "", plan.Target{}, "https://example.com/#acme/fleet"},
 		{"", "https://api.github.com", pull, "https://github.com/acme/fleet/blob/abc/.github/sluice.yaml#L12"},

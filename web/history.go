@@ -44,12 +44,7 @@ func (s *site) past(c *gin.Context) {
 	if err != nil {
 		code, h.Wrong = http.StatusBadRequest, plain(err.Error())
 	} else if err := s.inTurn(c.Request.Context(), func(ctx context.Context) error { return s.read(ctx, &h, asked) }); err != nil {
-		code, h.Wrong = http.StatusServiceUnavailable, saysUnread
-		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) { // many ask, or who asked left
-			h.Wrong = saysBusy
-		} else {
-			s.Log.Error(logsUnread, "error", err)
-		}
+		code, h.Wrong = s.unread(err)
 	}
 	var out bytes.Buffer
 	if err := s.page.ExecuteTemplate(&out, "history", h); err != nil {
@@ -57,7 +52,7 @@ func (s *site) past(c *gin.Context) {
 		c.String(http.StatusInternalServerError, saysUndrawn)
 		return
 	}
-	c.Header("Content-Security-Policy", strings.Replace(policy, "form-action 'none'", "form-action 'self'", 1))
+	c.Header("Content-Security-Policy", formPolicy)
 	c.Data(code, "text/html; charset=utf-8", out.Bytes())
 }
 

@@ -49,7 +49,7 @@ type repo struct {
 }
 
 type verdict struct {
-	Anchor              string
+	Anchor, Place       string // on the page of all, and its own page
 	Subject, Base, Link string
 	Title               string
 	Kind                plan.Kind
@@ -157,7 +157,7 @@ func (s *site) verdict(in plan.Repo, d plan.Verdict, now time.Time) verdict {
 	}
 	if d.Subject.Pull != 0 {
 		v.Subject, v.Link = fmt.Sprintf("#%d", d.Subject.Pull), s.link(in, "pull", fmt.Sprint(d.Subject.Pull))
-		v.Anchor = Anchor(in, d.Subject.Pull, "")
+		v.Anchor, v.Place = Anchor(in, d.Subject.Pull, ""), PlaceOf(in, d.Subject.Pull)
 	}
 	names := make([]string, len(d.Releases))
 	for i, r := range d.Releases {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -32,6 +33,7 @@ var refreshes = map[string]int{"10": 10, "60": 60}
 // Source gives what the page shows. *store.Store and *store.Reader are one.
 type Source interface {
 	Pages(ctx context.Context, show func(store.Page) error) error
+	Page(ctx context.Context, owner, name string) (store.Page, error)
 	History(ctx context.Context, q store.Asked) ([]store.Act, error)
 }
 
@@ -53,7 +55,7 @@ type Options struct {
 	Log *slog.Logger     // nil: nothing is logged
 }
 
-// New makes the handler of GET /, GET /history and their style sheet.
+// New makes the handler of GET /, GET /history, the page of each pull request and their style sheet.
 func New(o Options) http.Handler {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -83,6 +85,7 @@ func New(o Options) http.Handler {
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		e.Handle(method, "/", s.index)
 		e.Handle(method, "/history", s.past)
+		e.Handle(method, "/:owner/:repo/pull/:number", s.pull)
 		e.Handle(method, "/style.css", style)
 	}
 	return e
@@ -90,6 +93,9 @@ func New(o Options) http.Handler {
 
 // policy is what a page may do: nothing but look like itself.
 const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// formPolicy is that of a page with a form, which leads to itself.
+var formPolicy = strings.Replace(policy, "form-action 'none'", "form-action 'self'", 1)
 
 // guard says that to browsers.
 func guard(c *gin.Context) {

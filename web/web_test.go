@@ -42,6 +42,16 @@ func (p pages) Pages(_ context.Context, show func(store.Page) error) error {
 	return nil
 }
 
+// Page is one of them.
+func (p pages) Page(_ context.Context, owner, name string) (store.Page, error) {
+	for _, page := range p {
+		if strings.EqualFold(page.Repo.Owner+"/"+page.Repo.Name, owner+"/"+name) {
+			return page, nil
+		}
+	}
+	return store.Page{}, store.ErrUnknown
+}
+
 // night is a page as an operator may find it at 2 a.m.
 func night() pages {
 	monday := time.Date(2026, 11, 23, 7, 0, 0, 0, time.UTC)
@@ -191,6 +201,11 @@ type broken struct{}
 // Pages fails.
 func (broken) Pages(context.Context, func(store.Page) error) error {
 	return fmt.Errorf("read pages: %w", errors.New("/var/lib/sluice.db: damaged"))
+}
+
+// Page fails.
+func (b broken) Page(ctx context.Context, _, _ string) (store.Page, error) {
+	return store.Page{}, b.Pages(ctx, nil)
 }
 
 func TestUnreadable(t *testing.T) {

@@ -72,6 +72,9 @@ func TestHistoryOfTheNight(t *testing.T) {
 	if _, body := get(t, p.page); !strings.Contains(body, `<ul class="windows"`) || !strings.Contains(body, `role="img" aria-label="open `) {
 		t.Errorf("the page shows no windows: %s", body)
 	}
+	if _, body := get(t, strings.TrimSuffix(p.page, "/")+"/acme/fleet/pull/"+strconv.Itoa(n)); !strings.Contains(body, "What was done") || !strings.Contains(body, "@alice") {
+		t.Errorf("the page of #%d has\n%s", n, body)
+	}
 	if _, body := get(t, strings.TrimSuffix(p.page, "/")+"/history?repo=acme/fleet"); !strings.Contains(body, "the database is down") || !strings.Contains(body, "@bob") {
 		t.Errorf("the page has\n%s", body)
 	}
