@@ -55,8 +55,9 @@ const askMost = 15 * time.Second
 
 type server struct {
 	Options
-	door *door
-	turn chan struct{} // full while a file is edited
+	door  *door
+	turn  chan struct{} // full while a file is edited
+	trees chan struct{} // full while a tree is listed for that
 }
 
 // New makes the handler of what lies below /api/v1.
@@ -70,7 +71,9 @@ func New(o Options) http.Handler {
 	return newServer(o).handler()
 }
 
-func newServer(o Options) *server { return &server{o, newDoor(o), make(chan struct{}, 1)} }
+func newServer(o Options) *server {
+	return &server{o, newDoor(o), make(chan struct{}, 1), make(chan struct{}, 1)}
+}
 
 func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()

@@ -160,7 +160,11 @@ func (s *server) edit(r *http.Request, o order) (*report.Edited, error) {
 	case errors.Is(err, person.ErrMoved):
 		return v, problem{code: http.StatusPreconditionFailed, says: err.Error() + ": ask again"}
 	case err != nil:
-		return v, ofGitHub(err)
+		p := ofGitHub(err)
+		if p.code == http.StatusBadGateway && done.Commit != "" {
+			p.says += fmt.Sprintf("; if it was done, %s has it as %s", done.Branch, done.Commit.Short())
+		}
+		return v, p
 	}
 	v.Written, v.Commit, v.Branch = true, string(done.Commit), done.Branch
 	if done.Pull > 0 {
@@ -170,27 +174,48 @@ func (s *server) edit(r *http.Request, o order) (*report.Edited, error) {
 }
 
 // edited is what an order makes of a file, compared with the tree where that has a say in what the windows must be. One at a time: what a file, its openings and a
-// tree take of memory is taken once.
-func (s *server) edited(ctx context.Context, o order, was person.Rules, paths func() ([]string, error)) (*report.Edited, []byte, error) {
-	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
-	case <-ctx.Done():
-		return nil, nil, problem{code: http.StatusServiceUnavailable, says: "another edit is in progress", after: time.Second}
+// tree take of memory is taken once; and who waits for a tree keeps no other edit waiting.
+func (s *server) edited(ctx context.Context, o order, was person.Rules, paths func() ([]string, error)) (v *report.Edited, out []byte, err error) {
+	in, captures := config.CheckInput{At: s.Now().UTC()}, false
+	err = alone(ctx, s.turn, func() (err error) {
+		if out, err = o.apply(was.Text); err != nil {
+			return ofEdit(err)
+		}
+		p, _ := config.Parse(out)
+		captures = p != nil && p.Layout.Captures()
+		return nil
+	})
+	if err == nil && captures {
+		err = alone(ctx, s.trees, func() error {
+			in.Paths, in.Missed = paths()
+			return nil
+		})
 	}
-	out, err := o.apply(was.Text)
 	if err != nil {
-		return nil, nil, ofEdit(err)
+		return nil, nil, err
 	}
-	in := config.CheckInput{At: s.Now().UTC()}
-	if p, _ := config.Parse(out); p != nil && p.Layout.Captures() {
-		in.Paths, in.Missed = paths()
+	err = alone(ctx, s.turn, func() error {
+		v = &report.Edited{Edit: report.EditOf(config.File, was.Text, out, in), Blob: string(was.Blob)}
+		if slices.ContainsFunc(v.Findings, config.Finding.IsError) {
+			return ofEdit(&edit.Invalid{Findings: v.Findings, Text: out})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
 	}
-	v := report.EditOf(config.File, was.Text, out, in)
-	if slices.ContainsFunc(v.Findings, config.Finding.IsError) {
-		return nil, nil, ofEdit(&edit.Invalid{Findings: v.Findings, Text: out})
+	return v, out, nil
+}
+
+// alone calls f once nobody else has the turn.
+func alone(ctx context.Context, turn chan struct{}, f func() error) error {
+	select {
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
+		return f()
+	case <-ctx.Done():
+		return problem{code: http.StatusServiceUnavailable, says: "another edit is in progress", after: time.Second}
 	}
-	return &report.Edited{Edit: v, Blob: string(was.Blob)}, out, nil
 }
 
 func (o order) apply(src []byte) ([]byte, error) {
@@ -210,7 +235,7 @@ func (o order) title() string {
 }
 
 // ofGitHub is the answer where GitHub did not do what the caller asked of it by us.
-func ofGitHub(err error) error {
+func ofGitHub(err error) problem {
 	var refused *person.Refusal
 	switch {
 	case errors.Is(err, person.ErrToken):

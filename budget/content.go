@@ -24,13 +24,16 @@ func newContent(pace int) content {
 	}
 }
 
-// wait is how long it takes until one more may be sent.
-func (c content) wait(now time.Time) (longest time.Duration) {
+// wait is how long it takes until one more may be sent, and so many are left.
+func (c content) wait(now time.Time, kept float64) (longest time.Duration) {
 	for _, w := range c {
-		longest = max(longest, w.Wait(now, 1, 1))
+		longest = max(longest, w.Wait(now, 1+w.kept(kept), 1))
 	}
 	return longest
 }
+
+// kept is how much of a window is kept of so much that is to be.
+func (w *Window) kept(n float64) float64 { return min(n, math.Floor(w.most/2)) }
 
 // spend notes one that goes off at an instant.
 func (c content) spend(at time.Time) {
@@ -41,11 +44,11 @@ func (c content) spend(at time.Time) {
 
 // quota is what is left of the window that leaves less. Merges that wait come back when half of it is free: one look for each that
 // comes free would cost more than they do.
-func (c content) quota(now time.Time) Quota {
+func (c content) quota(now time.Time, kept float64) Quota {
 	b := Quota{Left: math.MaxInt}
 	for _, w := range c {
 		half := w.Wait(now, math.Ceil(w.most/2), 1)
-		if left := int(w.most - w.sum); left < b.Left {
+		if left := int(w.most - w.sum - w.kept(kept)); left < b.Left {
 			b = Quota{Limit: int(w.most), Left: max(0, left), Renewed: now.Add(half)}
 		}
 	}

@@ -36,6 +36,7 @@ type Installation struct {
 	even    *bucket           // of REST, for what waits for openings; nil: no pace
 	hours   [accounts]hour
 	content content
+	kept    float64             // of content, for what takes approvals back
 	held    float64             // the part of REST's minute that is kept for debts
 	until   [accounts]time.Time // nothing may be sent from an account before; zero: no limit stands
 	strikes int                 // limits in a row that named no end
@@ -109,7 +110,7 @@ func (m *Installation) wait(p Price, now time.Time) (time.Duration, time.Time, C
 		wait = max(wait, m.even.wait(now, p.Points))
 	}
 	if p.Content && p.Class < Debt { // of which events want nothing
-		wait = max(wait, m.content.wait(now))
+		wait = max(wait, m.content.wait(now, m.kept))
 	}
 	if wait > Patience {
 		return 0, now.Add(wait), MinuteFull
@@ -186,7 +187,7 @@ func (m *Installation) end(a Answer, now time.Time) time.Time {
 func (m *Installation) Quotas(now time.Time) Quotas {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return Quotas{REST: m.hours[REST].quota(now), GraphQL: m.hours[GraphQL].quota(now), Content: m.content.quota(now)}
+	return Quotas{REST: m.hours[REST].quota(now), GraphQL: m.hours[GraphQL].quota(now), Content: m.content.quota(now, m.kept)}
 }
 
 // HoldHour keeps so much of an account's present hour for debts: nothing else takes it.
@@ -194,6 +195,13 @@ func (m *Installation) HoldHour(of Account, n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.hours[of].held = n
+}
+
+// HoldContent keeps so much of what GitHub takes of content for debts, at most half of it.
+func (m *Installation) HoldContent(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.kept = float64(n)
 }
 
 // Minute is GitHub's minute, which slides, in writes of a kind.

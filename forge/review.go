@@ -13,7 +13,7 @@ import (
 
 // Our approving review. GitHub takes one whatever the head is by then, as the commit that a review names is no condition; and an answer may be lost. So
 // what stands of ours is asked before, and the head after; and what is to be taken back is found by who wrote it and on which commit, by REST alone: nothing else
-// has to work for it. REST lists reviews as they came, so that ours stays where it is however many others write.
+// has to work for it. Only that nothing is there takes a second witness. REST lists reviews as they came, so that ours stays where it is however many others write.
 
 const (
 	// maxReviewed is how many reviews a pull request may have for sluice to add one: ours are then among those that are listed to take them back.
@@ -27,9 +27,20 @@ type reviewed struct {
 	Number     int
 	State      string
 	HeadRefOid plan.SHA
-	Own        *rawReview `json:"viewerLatestReview"`
+	Base       plan.Branch `json:"baseRefName"`
+	Own        *struct {
+		ID, State string
+		Commit    *struct{ Oid plan.SHA }
+	} `json:"viewerLatestReview"`
 	Reviews    *struct{ TotalCount int }
+	Dismissals *look.Connection[struct {
+		Actor  *look.Actor
+		Review *struct{ ID string }
+	}] `json:"timelineItems"` // the latest
 }
+
+// maxDismissals is among how many of a pull request's latest dismissals it is looked for who dismissed our review.
+const maxDismissals = 20
 
 // listedReview is a review as REST lists it.
 type listedReview struct {
@@ -48,7 +59,7 @@ func (f *Forge) setApproval(ctx context.Context, repo plan.Repo, n int, sha plan
 	a := approval{f.Installation(repo.Installation), repo, n, us}
 	says := plan.Fit(strings.Join(strings.Fields(s.Description), " "))
 	if s.State == plan.Success {
-		return client.Wrap(ctx, fmt.Sprintf("approve %s#%d", repo, n), a.give(ctx, sha, says))
+		return client.Wrap(ctx, fmt.Sprintf("approve %s#%d", repo, n), a.give(ctx, sha, s.Into, says))
 	}
 	return client.Wrap(ctx, fmt.Sprintf("dismiss the approval of %s#%d", repo, n), a.takeBack(ctx, sha, says))
 }
@@ -67,15 +78,17 @@ func (a approval) path(of string, args ...any) string {
 }
 
 // give approves a head, unless it is another one. If it became another one meanwhile, the approval is taken back at once.
-func (a approval) give(ctx context.Context, sha plan.SHA, says string) error {
+func (a approval) give(ctx context.Context, sha plan.SHA, into plan.Branch, says string) error {
 	is, err := a.read(ctx)
 	switch {
 	case err != nil:
 		return err
-	case !is.at(sha):
+	case !is.at(sha, into):
 		return &client.Error{Kind: client.Refused, Reason: wordHeadMoved}
-	case is.Own != nil && is.Own.State == "APPROVED" && is.Own.Commit != nil && plan.SHA(is.Own.Commit.Oid) == sha:
+	case is.own("APPROVED", sha):
 		return nil
+	case is.own("DISMISSED", sha) && !a.dismissed(is):
+		return &client.Error{Kind: client.Refused, Reason: wordDismissed}
 	case is.Reviews.TotalCount >= maxReviewed:
 		return &client.Error{Kind: client.Refused, Reason: wordManyReviews}
 	}
@@ -90,7 +103,7 @@ func (a approval) give(ctx context.Context, sha plan.SHA, says string) error {
 	switch is, err = a.read(ctx); {
 	case err != nil:
 		return client.NewTransient(client.ReasonOf(err), err) // whatever it is, the approval stands
-	case is.at(sha):
+	case is.at(sha, into):
 		return nil
 	}
 	if err := a.dismiss(ctx, made.ID, wordHeadMoved); err != nil {
@@ -102,9 +115,9 @@ func (a approval) give(ctx context.Context, sha plan.SHA, says string) error {
 // read asks how the pull request stands.
 func (a approval) read(ctx context.Context) (reviewed, error) {
 	q := look.NewQuery("reviewed", a.repo.Owner, a.repo.Name)
-	q.Define(reviewFragment)
 	number := q.Let("number", "Int!", a.pull)
-	q.Add("pullRequest(number: %s) { number state headRefOid viewerLatestReview { ...review } reviews(last: 1) { totalCount } }", number)
+	q.Add("pullRequest(number: %s) { number state headRefOid baseRefName viewerLatestReview { id state commit { oid } } reviews(last: 1) { totalCount }"+
+		" timelineItems(last: %d, itemTypes: [REVIEW_DISMISSED_EVENT]) { nodes { ... on ReviewDismissedEvent { actor { ...actor } review { id } } } } }", number, maxDismissals)
 	r, err := a.client.Ask(ctx, q.Operation())
 	if err != nil {
 		return reviewed{}, err
@@ -115,14 +128,31 @@ func (a approval) read(ctx context.Context) (reviewed, error) {
 		return reviewed{}, err
 	case is == nil:
 		return reviewed{}, client.NotThere()
-	case is.Number != a.pull || is.HeadRefOid == "" || is.State == "" || is.Reviews == nil: // fail closed
+	case is.Number != a.pull || is.HeadRefOid == "" || is.State == "" || is.Reviews == nil || is.Dismissals == nil: // fail closed
 		return reviewed{}, client.Empty()
 	}
 	return *is, nil
 }
 
-// at reports whether the pull request is open at a head.
-func (r reviewed) at(sha plan.SHA) bool { return r.State == "OPEN" && r.HeadRefOid == sha }
+// at reports whether the pull request is open at a head, and goes into a base.
+func (r reviewed) at(sha plan.SHA, into plan.Branch) bool {
+	return r.State == "OPEN" && r.HeadRefOid == sha && r.Base == into
+}
+
+// own reports whether our latest review is of a commit, and in a state.
+func (r reviewed) own(state string, sha plan.SHA) bool {
+	return r.Own != nil && r.Own.State == state && r.Own.Commit != nil && r.Own.Commit.Oid == sha
+}
+
+// dismissed reports whether it was us who dismissed our latest review. People who did have their say.
+func (a approval) dismissed(r reviewed) bool {
+	for _, d := range r.Dismissals.Nodes {
+		if d.Review != nil && d.Review.ID == r.Own.ID {
+			return d.Actor != nil && d.Actor.Typename == "Bot" && strings.EqualFold(client.TrimBot(d.Actor.Login), string(a.us))
+		}
+	}
+	return false
+}
 
 // takeBack dismisses what stands of ours on a commit.
 func (a approval) takeBack(ctx context.Context, sha plan.SHA, says string) error {
@@ -139,35 +169,31 @@ func (a approval) takeBack(ctx context.Context, sha plan.SHA, says string) error
 	return err
 }
 
-// standing is the ids of the approvals of ours on a commit. Where none of the reviews is ours, whatever it says, GitHub is asked whether that is so: our App may have
-// another name now.
+// standing is the ids of the approvals of ours on a commit. Where none is listed GitHub is asked in another way whether that is so: our App may have another name now,
+// or the list be older than our review.
 func (a approval) standing(ctx context.Context, sha plan.SHA) (ids []int64, err error) {
-	known := false
-	for page := 1; page <= maxReviewPages; page++ {
+	for page := 1; page != 0 && page <= maxReviewPages; {
 		var list []listedReview
-		if err := a.client.Get(ctx, a.path("?per_page=%d&page=%d", client.PerPage, page), &list); err != nil {
+		next, err := a.client.GetPage(ctx, a.path("?%s", client.PageQuery(page)), &list)
+		if err == nil && list == nil { // fail closed: a null is not an empty list
+			err = client.Empty()
+		}
+		if err != nil {
 			return nil, err
 		}
-		if list == nil {
-			return nil, client.Empty() // fail closed: a null is not an empty list
-		}
 		for _, r := range list {
-			if r.User == nil || r.User.Type != "Bot" || !strings.EqualFold(client.TrimBot(r.User.Login), string(a.us)) {
-				continue
-			}
-			if known = true; r.State == "APPROVED" && (r.Commit == sha || r.Commit == "") { // it may be of this commit if GitHub names none
+			ours := r.User != nil && r.User.Type == "Bot" && strings.EqualFold(client.TrimBot(r.User.Login), string(a.us))
+			if ours && r.State == "APPROVED" && (r.Commit == sha || r.Commit == "") { // it may be of this commit if GitHub names none
 				ids = append(ids, r.ID)
 			}
 		}
-		if len(list) < client.PerPage {
-			break
-		}
+		page = next
 	}
-	if known {
+	if len(ids) > 0 {
 		return ids, nil
 	}
 	is, err := a.read(ctx)
-	if err == nil && is.Own != nil {
+	if err == nil && is.Own != nil && is.Own.State == "APPROVED" && (is.Own.Commit == nil || is.Own.Commit.Oid == sha) {
 		err = client.Empty()
 	}
 	return nil, err

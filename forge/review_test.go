@@ -17,7 +17,7 @@ const reviewsRoute = "/repos/{owner}/{repo}/pulls/{pull_number}/reviews"
 
 // approve gives, or takes back, sluice's approval of a commit.
 func (w *world) approve(n int, sha plan.SHA, s plan.StatusState) error {
-	return w.forge.SetStatus(w.Context(), w.repo, sha, plan.Status{Context: plan.ApprovalOf(n), State: s, Description: "says"})
+	return w.forge.SetStatus(w.Context(), w.repo, sha, plan.Status{Context: plan.ApprovalOf(n), State: s, Description: "says", Into: "main"})
 }
 
 // ours are the states of sluice's reviews, the oldest first.
@@ -48,6 +48,7 @@ func TestApproval(t *testing.T) {
 		before     func(w *world, n int)
 		after      string      // what stands once it is given
 		taken      client.Kind // of the error of the first try to take it back
+		again      client.Kind // of the second
 	}{
 		"given":                           {after: "APPROVED"},
 		"an answer that is lost":          {given: client.Transient, give: []api.Fault{answered(post, 502, "", true)}, after: "APPROVED"},
@@ -60,7 +61,7 @@ func TestApproval(t *testing.T) {
 		"a dismissal that is lost":        {after: "APPROVED", take: []api.Fault{answered(put, 502, "", true)}},
 		"a dismissal that is refused":     {after: "APPROVED", take: []api.Fault{answered(put, 422, "", false)}, taken: client.Refused},
 		"a dismissal that shows nothing":  {after: "APPROVED", take: []api.Fault{answered(put, 200, "null", false)}, taken: client.Transient},
-		"GraphQL is away at the close":    {after: "APPROVED", take: []api.Fault{{Path: "/graphql", Status: 502, Times: -1}}},
+		"GraphQL is away at the close":    {after: "APPROVED", take: []api.Fault{{Path: "/graphql", Status: 502, Times: -1}}, again: client.Transient},
 		"somebody dismissed it meanwhile": {after: "APPROVED", take: []api.Fault{answered(put, 404, "", true)}},
 		"among many reviews": {after: "APPROVED", before: func(w *world, n int) {
 			for range 2*client.PerPage + 1 {
@@ -105,7 +106,7 @@ func TestApproval(t *testing.T) {
 			if err := w.approve(n, head, plan.Pending); kind(err) != c.taken {
 				t.Errorf("taken back: %v, want %q", err, c.taken)
 			}
-			if err := w.approve(n, head, plan.Pending); err != nil || strings.Contains(w.ours(n), "APPROVED") {
+			if err := w.approve(n, head, plan.Pending); kind(err) != c.again || strings.Contains(w.ours(n), "APPROVED") {
 				t.Errorf("taken back again: %v, %q", err, w.ours(n))
 			}
 			if p, _ := w.r.Pull(n); !slices.ContainsFunc(p.Reviews, func(v standin.Review) bool { return v.By == other && v.State == standin.Approved }) {
@@ -189,5 +190,76 @@ func TestApprovalOfACommitThatIsGone(t *testing.T) {
 	w.hub.Fault(api.Fault{Method: http.MethodGet, Path: reviewsRoute, Status: http.StatusOK, Body: fmt.Sprintf(`[{"id":%d,"state":"APPROVED","commit_id":null,"user":{"login":"sluice[bot]","type":"Bot"}}]`, p.Reviews[0].ID)})
 	if err := w.approve(n, head, plan.Pending); err != nil || w.ours(n) != "DISMISSED" {
 		t.Errorf("%v, %q", err, w.ours(n))
+	}
+}
+
+// TestApprovalOfAnotherBase: none stands for what goes into another base than was decided on, also where that changes as it is given.
+func TestApprovalOfAnotherBase(t *testing.T) {
+	for name, during := range map[string]bool{"before": false, "meanwhile": true} {
+		w := newWorld(t, nil)
+		_, err := w.r.Commit("release", standin.Change{Write: map[string]string{"r": "r\n"}})
+		w.must(err)
+		n := w.open("b", "x")
+		head, move, left := plan.SHA(w.r.Tip("b")), func() { w.must(w.r.Retarget(n, "mallory", "release")) }, "DISMISSED"
+		if during {
+			w.hub.Fault(api.Fault{Method: http.MethodPost, Path: reviewsRoute, Latency: 1, Met: move})
+		} else {
+			move()
+			left = ""
+		}
+		if err := w.approve(n, head, plan.Success); kind(err) != client.Refused || w.ours(n) != left {
+			t.Errorf("%s: %v, %q", name, err, w.ours(n))
+		}
+	}
+}
+
+// TestApprovalThatPeopleDismissed: a head of which somebody dismissed our approval is not approved again, one of which we did is.
+func TestApprovalThatPeopleDismissed(t *testing.T) {
+	w := newWorld(t, nil)
+	w.r.SetPermission("bob", standin.Write)
+	n := w.open("b", "x")
+	head := plan.SHA(w.r.Tip("b"))
+	for range 2 {
+		w.must(w.approve(n, head, plan.Success))
+		w.must(w.approve(n, head, plan.Pending))
+	}
+	w.must(w.approve(n, head, plan.Success))
+	w.must(w.r.DismissReview(n, "bob", "sluice"))
+	if err := w.approve(n, head, plan.Success); client.ReasonOf(err) != wordDismissed || kind(err) != client.Refused || strings.Contains(w.ours(n), "APPROVED") {
+		t.Errorf("%v, %q", err, w.ours(n))
+	}
+	_, err := w.r.Commit("b", standin.Change{Write: map[string]string{"y": "y\n"}})
+	w.must(err)
+	if err := w.approve(n, plan.SHA(w.r.Tip("b")), plan.Success); err != nil || !strings.HasSuffix(w.ours(n), " APPROVED") {
+		t.Errorf("another head: %v, %q", err, w.ours(n))
+	}
+}
+
+// TestApprovalOnAnotherPage: a page of the list that is short is not the last one.
+func TestApprovalOnAnotherPage(t *testing.T) {
+	w := newWorld(t, nil)
+	w.options.Transport = w.hub.Transport()
+	w.unlimited()
+	n := w.open("b", "x")
+	head := plan.SHA(w.r.Tip("b"))
+	w.must(w.approve(n, head, plan.Success))
+	w.must(w.approve(n, head, plan.Pending))
+	for range client.PerPage + 20 {
+		w.must(w.r.Review(n, "bob", standin.Commented))
+	}
+	w.must(w.approve(n, head, plan.Success))
+	p, err := w.r.Pull(n)
+	w.must(err)
+	list := fmt.Sprintf(`[{"id":%d,"state":"DISMISSED","commit_id":%q,"user":{"login":"sluice[bot]","type":"Bot"}}]`, p.Reviews[0].ID, head)
+	w.hub.Fault(api.Fault{Method: http.MethodGet, Path: reviewsRoute, Status: http.StatusOK, Body: list, Header: http.Header{
+		"Link": {`<http://github.invalid/api/v3/repos/acme/fleet/pulls/1/reviews?per_page=100&page=2>; rel="next"`},
+	}})
+	if err := w.approve(n, head, plan.Pending); err != nil || strings.Contains(w.ours(n), "APPROVED") {
+		t.Errorf("%v, %q", err, w.ours(n))
+	}
+	w.must(w.approve(n, head, plan.Success))
+	w.hub.Fault(api.Fault{Method: http.MethodGet, Path: reviewsRoute, Status: http.StatusOK, Body: list}) // older than our review
+	if err := w.approve(n, head, plan.Pending); err == nil {
+		t.Errorf("taken for gone: %q", w.ours(n))
 	}
 }

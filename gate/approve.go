@@ -28,20 +28,12 @@ func (d *pullCase) unapproved() string {
 		return phrase(sayKeepsReviews, d.pull.Base)
 	case d.s.Us != "" && d.pull.Author == d.s.Us:
 		return wordOwnPull
-	case slices.ContainsFunc(d.s.Debts, d.tookBack):
-		return wordTookBack
-	case slices.ContainsFunc(d.s.Debts, func(o plan.Debt) bool { return overdue(o, d.at) }):
+	case d.pull.Approval != plan.Approval{On: d.pull.Head, Stands: true} && slices.ContainsFunc(d.s.Debts, func(o plan.Debt) bool { return overdue(o, d.at) }):
 		return wordApprovalOverdue
 	case d.at.Before(again):
 		return phrase(sayUnapproved, plan.Clean(reason))
 	}
 	return ""
-}
-
-// tookBack reports whether somebody else dismissed the approval of the head that a debt is for: it is neither due nor seen. People have their say, until the debt ends.
-func (d *pullCase) tookBack(o plan.Debt) bool {
-	dismissed := d.pull.Approval == plan.Approval{On: d.pull.Head}
-	return dismissed && !o.Due(d.at) && o.Context.Is(plan.ApprovalOf(d.pull.Number)) && o.SHA == d.pull.Head
 }
 
 func overdue(o plan.Debt, at time.Time) bool {
@@ -105,7 +97,6 @@ func (j *judge) approvalsOf(p *plan.Pull, d *pullCase, wants bool) (out []plan.S
 		out = append(out, plan.SetStatus{
 			Pin: d.releasePin(), Pulls: []int{p.Number}, Context: context, State: plan.Success, Description: plan.Brief(d.ruling.reason), Debt: d.approval(),
 		})
-	case d != nil && d.ruling.released() && slices.ContainsFunc(j.s.Debts, d.tookBack): // the debt is how that is remembered
 	case here, slices.ContainsFunc(j.s.Debts, func(o plan.Debt) bool {
 		return plan.PlaceOf(o.SHA, o.Context) == plan.PlaceOf(p.Head, context) && !o.Due(j.s.At) // it may stand: it is not seen where reviews were not read
 	}):

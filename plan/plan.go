@@ -405,6 +405,7 @@ type Status struct {
 	Description string
 	By          Login
 	At          time.Time
+	Into        Branch // of an approval that is to be given alone: the base that the pull request must go into
 	Target      string // URL at which people read more; of one that is to be set alone: what stands there is not compared
 }
 

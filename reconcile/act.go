@@ -99,6 +99,10 @@ func (u *unit) setStatus(ctx context.Context, a plan.SetStatus) error {
 		Status: plan.Status{Context: a.Context, State: a.State, Description: a.Description},
 		sha:    a.SHA, before: a.Before, debt: a.Debt, statuses: a.Statuses, tells: a.Tells(), lingers: true,
 	}
+	_, approves := a.Context.Approves()
+	if approves = approves && a.State == plan.Success; approves {
+		w.Into = a.Debt.Subject.Base
+	}
 	err := u.post(ctx, w)
 	if err == nil && !w.stands {
 		return nil // it stood already: who decided did not see it
@@ -106,9 +110,10 @@ func (u *unit) setStatus(ctx context.Context, a plan.SetStatus) error {
 	if client.LimitOf(err) != nil {
 		return err // it is begun anew
 	}
-	if _, approves := a.Context.Approves(); approves && err != nil && w.stands { // what stands of it is asked for when it is taken back, and then it is given anew
+	kind := client.KindOf(err)
+	if approves && err != nil && w.stands { // what stands of it is asked for when it is taken back, and then it is given anew
 		u.takeBack(ctx, a.Debt, client.ReasonOf(err))
-	} else if approves && client.KindOf(err) == client.Refused {
+	} else if approves && err != nil && (kind == client.Refused || kind == client.Gone) {
 		act.Refusal = u.refusal(plan.Refusal{Pull: a.Pulls[0], Head: a.SHA}, err)
 	}
 	act.Reason = a.Says()

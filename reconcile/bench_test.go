@@ -49,7 +49,7 @@ func (s still) CountStatuses(context.Context, plan.Repo, plan.SHA, plan.Context)
 func (s still) Budgets(int64) budget.Quotas {
 	return budget.Quotas{REST: budget.Quota{Left: 1 << 30}, Content: budget.Quota{Left: 1 << 30}}
 }
-func (s still) HoldHour(int64, int) {}
+func (s still) HoldHour(int64, int, int) {}
 func (s still) HoldMinute(int64, int) budget.Minute {
 	return budget.Minute{Room: math.MaxInt, Again: never}
 }

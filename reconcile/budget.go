@@ -167,6 +167,16 @@ func ending(until time.Time, lists ...[]plan.Debt) (n int) {
 	return n
 }
 
+// approvals counts the debts that a dismissal pays.
+func approvals(lists ...[]plan.Debt) (n int) {
+	for _, d := range slices.Concat(lists...) {
+		if _, ok := d.Context.Approves(); ok {
+			n++
+		}
+	}
+	return n
+}
+
 // scheduleForeseen follows a look that our own count of GitHub's budgets ended: looks for events wait, and what an opening needs goes on.
 func (k *look) scheduleForeseen(limit *client.Error, now instant) {
 	e, ln := k.entry, k.line

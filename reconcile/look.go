@@ -198,7 +198,7 @@ func (k *reading) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64
 	s.Debts, s.Others = own, others
 	s.Sharers, s.Lacking = k.loop.ledger.Share(k.repo, k.last)
 	b := k.loop.forge.Budgets(k.repo.Installation)
-	k.loop.forge.HoldHour(k.repo.Installation, ending(b.REST.Renewed, own, others))
+	k.loop.forge.HoldHour(k.repo.Installation, ending(b.REST.Renewed, own, others), approvals(own, others))
 	s.Hour = plan.Hour(b.REST)
 	k.terms = s.Terms()
 	k.swept = k.swept || s.Swept

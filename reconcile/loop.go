@@ -43,8 +43,8 @@ type Forge interface {
 	MoveEach(ctx context.Context, repo plan.Repo, moves []plan.Move) ([]error, error)
 	// Budgets is what is left of GitHub's budgets of an installation.
 	Budgets(installation int64) budget.Quotas
-	// HoldHour keeps so many requests of the present hour for debts.
-	HoldHour(installation int64, requests int)
+	// HoldHour keeps so many requests of the present hour for debts, and so much of what GitHub takes of content for dismissals.
+	HoldHour(installation int64, requests, dismissals int)
 	// HoldMinute has GitHub's minute keep room for so many statuses, by which debts have to be paid within it, and gives what it has for those.
 	HoldMinute(installation int64, statuses int) budget.Minute
 	// Sent counts writes that an earlier process sent at an instant, and whether one of them was content.

@@ -112,7 +112,7 @@ func TestARefusedApprovalIsLeftAlone(t *testing.T) {
 			t.Errorf("%d approvals asked for in a day", n)
 		}
 		w.change(one, func(h *hub) {
-			if got := h.pulls[1].status; got.State != plan.Success || !strings.HasSuffix(got.Description, "merge it yourself: GitHub refused sluice's approval: Resource not accessible by integration") {
+			if got := h.pulls[1].status; got.State != plan.Success || !strings.HasSuffix(got.Description, "merge it yourself: sluice's approval was refused: Resource not accessible by integration") {
 				t.Errorf("%+v", got)
 			}
 		})

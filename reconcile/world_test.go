@@ -482,7 +482,7 @@ func (w *world) cost(r plan.Repo) int {
 	return w.dear(r)
 }
 
-func (w *world) HoldHour(_ int64, requests int) { w.within(func() { w.held = requests }) }
+func (w *world) HoldHour(_ int64, requests, _ int) { w.within(func() { w.held = requests }) }
 
 // Sent counts nothing, as there is no pace.
 func (w *world) Sent(int64, time.Time, int, bool) {}

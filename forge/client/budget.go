@@ -42,9 +42,11 @@ func (f *App) Budgets(installation int64) budget.Quotas {
 // WritesPerMinute is how many writes a minute debts can count on, by the pace of an installation; 0: no pace.
 func (f *App) WritesPerMinute() int { return budget.Sustained(f.pace) / pointsWrite }
 
-// HoldHour keeps so many requests of an installation's present hour for debts: nothing else takes them.
-func (f *App) HoldHour(installation int64, requests int) {
-	f.Installation(installation).limits.HoldHour(budget.REST, requests)
+// HoldHour keeps so many requests of an installation's present hour for debts, and so much of what GitHub takes of content for dismissals: nothing else takes them.
+func (f *App) HoldHour(installation int64, requests, dismissals int) {
+	limits := f.Installation(installation).limits
+	limits.HoldHour(budget.REST, requests)
+	limits.HoldContent(dismissals)
 }
 
 // HoldMinute has an installation's minute keep room for so many statuses, by which debts have to be paid within it, and gives what it has for those.

@@ -15,6 +15,8 @@ type Review struct {
 	State ReviewState
 	On    string // the commit that was reviewed
 	At    time.Time
+
+	DismissedBy Actor // of one that was
 }
 
 // ReviewState is a review's state, in GraphQL's words.
@@ -107,7 +109,7 @@ func (v Review) standing() bool { return v.State == Approved || v.State == Chang
 // dismiss dismisses a review; the caller holds r.mu.
 func (r *Repo) dismiss(p *Pull, i int, by Actor) Review {
 	p.Reviews = slices.Clone(p.Reviews)
-	p.Reviews[i].State = dismissed
+	p.Reviews[i].State, p.Reviews[i].DismissedBy = dismissed, by
 	p.UpdatedAt = r.g.Now()
 	r.notifyReview("dismissed", by, p, p.Reviews[i])
 	return p.Reviews[i]

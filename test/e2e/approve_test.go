@@ -116,13 +116,22 @@ func TestApproveLetsAutoMergeGo(t *testing.T) {
 	}
 }
 
-// TestApproveByPeoplesSay: where somebody dismisses sluice's approval, it does not give another of that head.
+// TestApproveByPeoplesSay: where somebody dismisses sluice's approval, it does not give another of that head, whatever became of it meanwhile.
 func TestApproveByPeoplesSay(t *testing.T) {
 	t.Parallel()
-	w := approving(t)
-	n, closed := w.approved()
-	w.must(w.repo.DismissReview(n, "bob", w.pull(n).Reviews[1].By.Login))
-	w.eventually("the status says so", func() bool { return strings.Contains(w.status(n), "somebody dismissed") || time.Now().After(closed) })
+	w := newWorld(t, asked(openForYears, approveMode))
+	w.repo.SetPermission("bob", standin.Write)
+	w.serve()
+	n := w.open("windowed", "apps/a-rw/x")
+	w.must(w.repo.Review(n, "bob", standin.Approved))
+	w.eventually("it is approved", func() bool { return w.approves(n) })
+	w.must(w.repo.DismissReview(n, "bob", "sluice"))
+	const refused = "success: open until Wed 31 Dec 2098 23:55 UTC; merge it yourself: sluice's approval was refused: somebody dismissed it"
+	w.hasStatus(n, refused)
+	w.must(w.repo.Label(n, "bob", "hold"))
+	w.hasStatus(n, "pending: ")
+	w.must(w.repo.Unlabel(n, "bob", "hold"))
+	w.hasStatus(n, refused)
 	if all := w.reviewsOf(n); len(all) != 1 {
 		t.Errorf("reviews: %q, want one", all)
 	}
@@ -203,10 +212,10 @@ func TestApproveRefused(t *testing.T) {
 	w.serve("SLUICE_RESYNC=10s")
 	n := w.open("windowed", "apps/a-rw/x")
 	w.must(w.repo.Review(n, "bob", standin.Approved))
-	w.hasStatus(n, "success: open until Wed 31 Dec 2098 23:55 UTC; merge it yourself: GitHub refused sluice's approval: ")
+	w.hasStatus(n, "success: open until Wed 31 Dec 2098 23:55 UTC; merge it yourself: sluice's approval was refused: ")
 	w.eventually("it is approved in the end", func() bool { return w.approves(n) })
 	if at := <-refused; len(refused) > 0 || time.Since(at) < time.Minute {
 		t.Errorf("refused at %s and %d times more, approved at %s", at, len(refused), time.Now())
 	}
-	w.hasStatus(n, "success: open until Wed 31 Dec 2098 23:55 UTC; approved by sluice")
+	w.hasStatus(n, "success: open until Wed 31 Dec 2098 23:55 UTC; sluice approves it")
 }

@@ -91,10 +91,15 @@ var fields = map[string]map[string]resolver{
 		"author":                    of(func(v *review) any { return actorOrNil(v.By) }),
 		"authorCanPushToRepository": of((*review).mayPush),
 		"commit":                    of(func(v *review) any { return v.repo.commit(v.On) }),
+		"id":                        of(func(v *review) any { return nodeID("PullRequestReview", v.ID) }),
 		"state":                     of(func(v *review) any { return v.State }),
 	},
 	"PullRequestReviewConnection":        pageFields,
 	"PullRequestTimelineItemsConnection": pageFields,
+	"ReviewDismissedEvent": {
+		"actor":  of(func(v dismissal) any { return actorOrNil(v.DismissedBy) }),
+		"review": of(func(v dismissal) any { return v.review }),
+	},
 	"Query": {
 		"rateLimit":       of(func(l *view) any { return l }),
 		"repository":      ask((*view).repository),
@@ -196,7 +201,7 @@ var pullFields = map[string]resolver{
 	"reviews":                  ask((*pullRequest).reviews),
 	"state":                    of(func(p *pullRequest) any { return stateOf(&p.Pull) }),
 	"statusCheckRollup":        of(func(p *pullRequest) any { return p.repo.commit(p.HeadSHA).rollup() }),
-	"timelineItems":            ask((*pullRequest).forcePushes),
+	"timelineItems":            ask((*pullRequest).timeline),
 	"title":                    of(func(p *pullRequest) any { return p.Title }),
 	"viewerLatestReview":       of((*pullRequest).ownReview),
 	"updatedAt":                of(func(p *pullRequest) any { return timeOrNil(p.UpdatedAt) }),
@@ -234,6 +239,8 @@ func kindOf(o any, declared string) string {
 		if declared == "StatusCheckRollupContext" {
 			return "CheckRun"
 		}
+	case dismissal:
+		return "ReviewDismissedEvent"
 	case standin.Status:
 		return "StatusContext"
 	case *owner:

@@ -92,10 +92,22 @@ func (p *pullRequest) commits(a arguments) (*connection, error) {
 	return p.repo.commits("commits", a, list)
 }
 
-// forcePushes are the heads that a pull request lost to forced pushes, the oldest first: the only events of its timeline that are asked for.
-func (p *pullRequest) forcePushes(a arguments) (*connection, error) {
-	return p.repo.commits("timelineItems", a, p.Lost)
+// timeline is the heads that a pull request lost to forced pushes, or the dismissals of its reviews, the oldest first: the only events that are asked for.
+func (p *pullRequest) timeline(a arguments) (*connection, error) {
+	if types, _ := a["itemTypes"].([]any); len(types) == 0 || types[0] != "REVIEW_DISMISSED_EVENT" {
+		return p.repo.commits("timelineItems", a, p.Lost)
+	}
+	var all []dismissal
+	for _, v := range p.Reviews {
+		if v.DismissedBy != (standin.Actor{}) {
+			all = append(all, dismissal{&review{p.repo, v}})
+		}
+	}
+	return cut("timelineItems", a, all)
 }
+
+// dismissal is GraphQL's ReviewDismissedEvent.
+type dismissal struct{ *review }
 
 // review is GraphQL's PullRequestReview.
 type review struct {
