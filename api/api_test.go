@@ -41,12 +41,13 @@ type world struct {
 	asked  []string // of GitHub
 	broken error    // GitHub's answer
 	file   string
-	rules  person.Rules // on GitHub
-	tree   []string     // there
-	noTree error        // why it is not listed
-	listed int          // how often it was asked for
-	wrote  []string     // to it
-	refuse error        // what it says to a write
+	rules  person.Rules  // on GitHub
+	tree   []string      // there
+	noTree error         // why it is not listed
+	listed int           // how often it was asked for
+	wrote  []string      // to it
+	refuse error         // what it says to a write
+	begun  person.Change // which it may have done all the same
 	log    bytes.Buffer
 }
 
@@ -151,7 +152,7 @@ func (s writer) Rules(context.Context, string, string) (person.Rules, error) { r
 
 func (s writer) ChangeRules(_ context.Context, owner, repo string, was person.Rules, text []byte, title, branch string, atOnce bool) (person.Change, error) {
 	if s.w.refuse != nil {
-		return person.Change{}, s.w.refuse
+		return s.w.begun, s.w.refuse
 	}
 	s.w.wrote = append(s.w.wrote, fmt.Sprintf("%s %s/%s %s %s %s %t\n%s", s.token, owner, repo, was.Tip, title, branch, atOnce, text))
 	if atOnce {
@@ -476,6 +477,13 @@ func TestEdits(t *testing.T) {
 		w.refuse = err
 		if got, body, _ := w.ask("PUT", nights, "ghp_carol", dated); got != code {
 			t.Errorf("%v: %d %s", err, got, body)
+		}
+	}
+	w.begun = person.Change{Commit: "c0ffee1234567", Branch: "main"}
+	for err, says := range map[error]string{errors.New("lost"): `"detail":"lost; if it was done, main has it as c0ffee1"`, &person.Refusal{Status: 403, Says: "no"}: `"detail":"no"`} {
+		w.refuse = err
+		if _, body, _ := w.ask("PUT", nights, "ghp_carol", dated); !strings.Contains(body, says) {
+			t.Errorf("%v: %s", err, body)
 		}
 	}
 	w.turn <- struct{}{} // somebody else edits, and goes on doing so

@@ -44,7 +44,7 @@ func (s *site) past(c *gin.Context) {
 	if err != nil {
 		code, h.Wrong = http.StatusBadRequest, plain(err.Error())
 	} else if err := s.inTurn(c.Request.Context(), func(ctx context.Context) error { return s.read(ctx, &h, asked) }); err != nil {
-		code, h.Wrong = s.unread(err)
+		code, h.Wrong = http.StatusServiceUnavailable, s.unread(err)
 	}
 	var out bytes.Buffer
 	if err := s.page.ExecuteTemplate(&out, "history", h); err != nil {

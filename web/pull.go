@@ -47,7 +47,7 @@ func (s *site) pull(c *gin.Context) {
 	if p.Pull, err = strconv.Atoi(c.Param("number")); err != nil || p.Pull <= 0 {
 		code, p.Wrong = http.StatusNotFound, saysNoPull
 	} else if err := s.inTurn(c.Request.Context(), func(ctx context.Context) error { return s.explain(ctx, &p, in) }); err != nil {
-		code, p.Wrong = s.unread(err)
+		code, p.Wrong = http.StatusServiceUnavailable, s.unread(err)
 	} else if p.Wrong != "" {
 		code = http.StatusNotFound
 	}
@@ -61,13 +61,13 @@ func (s *site) pull(c *gin.Context) {
 	c.Data(code, "text/html; charset=utf-8", out.Bytes())
 }
 
-// unread is the answer where the store cannot be read.
-func (s *site) unread(err error) (code int, says string) {
+// unread is what people read where the store cannot be read.
+func (s *site) unread(err error) string {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) { // many ask, or who asked left
-		return http.StatusServiceUnavailable, saysBusy
+		return saysBusy
 	}
 	s.Log.Error(logsUnread, "error", err)
-	return http.StatusServiceUnavailable, saysUnread
+	return saysUnread
 }
 
 // explain reads what is known of a pull request.
