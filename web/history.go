@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -46,14 +45,7 @@ func (s *site) past(c *gin.Context) {
 	} else if err := s.inTurn(c.Request.Context(), func(ctx context.Context) error { return s.read(ctx, &h, asked) }); err != nil {
 		code, h.Wrong = http.StatusServiceUnavailable, s.unread(err)
 	}
-	var out bytes.Buffer
-	if err := s.page.ExecuteTemplate(&out, "history", h); err != nil {
-		s.Log.Error(logsUndrawn, "error", err)
-		c.String(http.StatusInternalServerError, saysUndrawn)
-		return
-	}
-	c.Header("Content-Security-Policy", formPolicy)
-	c.Data(code, "text/html; charset=utf-8", out.Bytes())
+	s.answer(c, code, "history", h)
 }
 
 // asked is what the fields ask for, on the page that begins after a place.

@@ -51,8 +51,13 @@ func (s *site) pull(c *gin.Context) {
 	} else if p.Wrong != "" {
 		code = http.StatusNotFound
 	}
+	s.answer(c, code, "pull", p)
+}
+
+// answer draws a page that has a form.
+func (s *site) answer(c *gin.Context, code int, name string, page any) {
 	var out bytes.Buffer
-	if err := s.page.ExecuteTemplate(&out, "pull", p); err != nil {
+	if err := s.page.ExecuteTemplate(&out, name, page); err != nil {
 		s.Log.Error(logsUndrawn, "error", err)
 		c.String(http.StatusInternalServerError, saysUndrawn)
 		return
