@@ -224,7 +224,7 @@ func TestApprovalThatPeopleDismissed(t *testing.T) {
 		w.must(w.approve(n, head, plan.Pending))
 	}
 	w.must(w.approve(n, head, plan.Success))
-	w.must(w.r.DismissReview(n, "bob", "sluice"))
+	w.must(w.r.DismissReview(n, "sluice", "sluice")) // a person by our name
 	if err := w.approve(n, head, plan.Success); client.ReasonOf(err) != wordDismissed || kind(err) != client.Refused || strings.Contains(w.ours(n), "APPROVED") {
 		t.Errorf("%v, %q", err, w.ours(n))
 	}

@@ -92,31 +92,33 @@ func TestARefusedSuccessKeepsNobodyElseWaiting(t *testing.T) {
 
 // TestARefusedApprovalIsLeftAlone: it is tried again less and less often, and the status says that people merge.
 func TestARefusedApprovalIsLeftAlone(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.gated(t, false, approving)
-		w.fault = func(c call) error {
-			if c.op == "approval" {
-				return &client.Error{Kind: client.Refused, Reason: "Resource not accessible by integration"}
+	for _, kind := range []client.Kind{client.Refused, client.Gone} {
+		bubble(t, func(t *testing.T, w *world) {
+			w.gated(t, false, approving)
+			w.fault = func(c call) error {
+				if c.op == "approval" {
+					return &client.Error{Kind: kind, Reason: "Resource not accessible by integration"}
+				}
+				return nil
 			}
-			return nil
-		}
-		stop, from := started(w, reconcile.Options{})
-		defer stop()
-		w.open(one, pull{number: 1})
-		time.Sleep(20 * time.Minute)
-		if n := w.count(from, "approval"); n > 6 { // after 1, 2, 4 and 8 minutes
-			t.Errorf("%d approvals asked for at the beginning", n)
-		}
-		time.Sleep(24 * time.Hour)
-		if n := w.count(from, "approval"); n < 10 || n > 40 {
-			t.Errorf("%d approvals asked for in a day", n)
-		}
-		w.change(one, func(h *hub) {
-			if got := h.pulls[1].status; got.State != plan.Success || !strings.HasSuffix(got.Description, "merge it yourself: sluice's approval was refused: Resource not accessible by integration") {
-				t.Errorf("%+v", got)
+			stop, from := started(w, reconcile.Options{})
+			defer stop()
+			w.open(one, pull{number: 1})
+			time.Sleep(20 * time.Minute)
+			if n := w.count(from, "approval"); n > 6 { // after 1, 2, 4 and 8 minutes
+				t.Errorf("%s: %d approvals asked for at the beginning", kind, n)
 			}
-		})
-	}, one)
+			time.Sleep(24 * time.Hour)
+			if n := w.count(from, "approval"); n < 10 || n > 40 {
+				t.Errorf("%s: %d approvals asked for in a day", kind, n)
+			}
+			w.change(one, func(h *hub) {
+				if got := h.pulls[1].status; got.State != plan.Success || !strings.HasSuffix(got.Description, "merge it yourself: sluice's approval was refused: Resource not accessible by integration") {
+					t.Errorf("%s: %+v", kind, got)
+				}
+			})
+		}, one)
+	}
 }
 
 const approving = "pull_requests: {live: approve, approvals: 0}\n"
@@ -141,6 +143,46 @@ func TestAnApprovalThatIsNotHeardOf(t *testing.T) {
 		stop()
 		if want := []plan.StatusState{plan.Success, plan.Pending, plan.Success}; !slices.Equal(heard, want) {
 			t.Errorf("%v, want %v", heard, want)
+		}
+	}, one)
+}
+
+// TestADismissalThatIsNotHeardOf: it is tried again, and nothing else is; while the approval stands GitHub's content is kept for it.
+func TestADismissalThatIsNotHeardOf(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.gated(t, false, approving)
+		lost := false
+		w.after = func(c call) error {
+			if c.op == "approval" && c.state == plan.Pending && !lost {
+				lost = true
+				return &client.Error{Kind: client.Transient, Reason: "502"}
+			}
+			return nil
+		}
+		stop, from := started(w, reconcile.Options{})
+		w.open(one, pull{number: 1})
+		time.Sleep(10 * time.Minute)
+		w.within(func() {
+			if w.dismissals != 1 {
+				t.Errorf("content is kept for %d dismissals", w.dismissals)
+			}
+		})
+		w.change(one, func(h *hub) { h.pulls[1].hold = true })
+		w.note(one)
+		time.Sleep(10 * time.Minute)
+		stop()
+		w.change(one, func(h *hub) {
+			if h.pulls[1].approval.Stands || h.pulls[1].status.State != plan.Pending {
+				t.Errorf("%+v, %+v", h.pulls[1].approval, h.pulls[1].status)
+			}
+		})
+		for _, c := range w.calls {
+			if c.op == "status" && c.sha == "" {
+				t.Errorf("%+v", c)
+			}
+		}
+		if n := w.count(from, "approval"); n > 4 || !lost {
+			t.Errorf("%d approvals and dismissals, lost: %v", n, lost)
 		}
 	}, one)
 }

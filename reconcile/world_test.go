@@ -37,35 +37,36 @@ type world struct {
 	calls  []call
 	broken []string // rules of the package that the loop broke
 
-	slow     time.Duration           // of every request to GitHub
-	fault    func(c call) error      // what a call fails with, before it does anything
-	after    func(c call) error      // likewise, after it was done: a lost answer, or the test's own doings
-	dead     bool                    // the process was killed: nothing that it calls has an effect
-	loop     *reconcile.Loop         // gets the webhooks
-	mute     bool                    // no webhook of our own doings arrives
-	budget   int                     // of requests an hour
-	spare    func() (int, time.Time) // of requests in this hour, and when the next begins; nil: plenty
-	held     int                     // requests that are kept for debts
-	budgets  func(*budget.Quotas)    // changes what is left; nil: plenty of all but spare
-	skew     time.Duration           // our clock minus GitHub's
-	unlisted map[int64]bool          // repositories that are there, and that lists lack
-	hides    bool                    // GitHub does not show all that people left behind
-	windows  hours
-	decide   func(s plan.Snapshot) plan.Plan     // nil: judge
-	clock    func() time.Time                    // nil: time.Now
-	extra    func(s plan.Snapshot, p *plan.Plan) // changes what was decided
-	lost     func(m plan.Move) (done, yes bool)  // whether the answer says nothing of a branch that goes for itself, and whether it moved
-	owed     ledgerOf
-	writing  map[placed]bool
-	abreast  int                          // writes under way
-	widest   int                          // the most of them
-	unread   func(at time.Time) time.Time // when what an observation could not read is worth asking for again; nil: all was read
-	writes   int                          // that GitHub takes in a minute, as an observation says; 0: as many as come
-	statuses int                          // that stand under our context, when they are listed
-	reads    int                          // requests, those to GraphQL apart, that an observation takes
-	dear     func(plan.Repo) int          // points of a look; nil: 1
-	shows    func(*plan.Snapshot)         // changes what an observation shows
-	keeps    bool                         // of holds a look knows what was read in full, as forge does of checks and reviews
+	slow       time.Duration           // of every request to GitHub
+	fault      func(c call) error      // what a call fails with, before it does anything
+	after      func(c call) error      // likewise, after it was done: a lost answer, or the test's own doings
+	dead       bool                    // the process was killed: nothing that it calls has an effect
+	loop       *reconcile.Loop         // gets the webhooks
+	mute       bool                    // no webhook of our own doings arrives
+	budget     int                     // of requests an hour
+	spare      func() (int, time.Time) // of requests in this hour, and when the next begins; nil: plenty
+	held       int                     // requests that are kept for debts
+	dismissals int                     // for which GitHub's content is kept
+	budgets    func(*budget.Quotas)    // changes what is left; nil: plenty of all but spare
+	skew       time.Duration           // our clock minus GitHub's
+	unlisted   map[int64]bool          // repositories that are there, and that lists lack
+	hides      bool                    // GitHub does not show all that people left behind
+	windows    hours
+	decide     func(s plan.Snapshot) plan.Plan     // nil: judge
+	clock      func() time.Time                    // nil: time.Now
+	extra      func(s plan.Snapshot, p *plan.Plan) // changes what was decided
+	lost       func(m plan.Move) (done, yes bool)  // whether the answer says nothing of a branch that goes for itself, and whether it moved
+	owed       ledgerOf
+	writing    map[placed]bool
+	abreast    int                          // writes under way
+	widest     int                          // the most of them
+	unread     func(at time.Time) time.Time // when what an observation could not read is worth asking for again; nil: all was read
+	writes     int                          // that GitHub takes in a minute, as an observation says; 0: as many as come
+	statuses   int                          // that stand under our context, when they are listed
+	reads      int                          // requests, those to GraphQL apart, that an observation takes
+	dear       func(plan.Repo) int          // points of a look; nil: 1
+	shows      func(*plan.Snapshot)         // changes what an observation shows
+	keeps      bool                         // of holds a look knows what was read in full, as forge does of checks and reviews
 }
 
 // placed is where a status is written.
@@ -482,7 +483,9 @@ func (w *world) cost(r plan.Repo) int {
 	return w.dear(r)
 }
 
-func (w *world) HoldHour(_ int64, requests, _ int) { w.within(func() { w.held = requests }) }
+func (w *world) HoldHour(_ int64, requests, dismissals int) {
+	w.within(func() { w.held, w.dismissals = requests, dismissals })
+}
 
 // Sent counts nothing, as there is no pace.
 func (w *world) Sent(int64, time.Time, int, bool) {}
@@ -582,7 +585,9 @@ func (w *world) SetStatus(ctx context.Context, r plan.Repo, sha plan.SHA, s plan
 		}
 		c.at = time.Now()
 		if _, ok := s.Context.Approves(); ok {
-			c.op = "approval"
+			if c.op = "approval"; s.State == plan.Success && s.Into != "main" {
+				w.broken = append(w.broken, fmt.Sprintf("%v is to go into %q", c, s.Into))
+			}
 		}
 		switch {
 		case s.State != plan.Success:

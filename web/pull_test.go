@@ -24,7 +24,7 @@ func TestPull(t *testing.T) {
 		"/ACME/fleet-infra/pull/482?at=2026-11-23T12:00":         {200, "Mon 23 Nov 2026 12:00 CET: its windows release it, until Thu 26 Nov 2026 16:50 CET"},
 		"/acme/fleet-infra/pull/482?at=2026-11-27T12:00:00Z":     {200, "Fri 27 Nov 2026 13:00 CET: closed is no-deploy-friday, until Mon 30 Nov 2026 08:00 CET"},
 		"/acme/fleet-infra/pull/482?at=%3Cscript%3E":             {200, "&lt;script&gt; is no instant"},
-		"/acme/fleet-infra/pull/490":                             {200, "<b>live</b>"},
+		"/acme/fleet-infra/pull/490":                             {200, `<b>live</b> <span class="kind open">`},
 		"/acme/fleet-infra/pull/1":                               {404, "Not open"},
 		"/acme/fleet-infra/pull/x":                               {404, "Not open"},
 		"/acme/fleet-infra/pull/-1":                              {404, "Not open"},
