@@ -95,8 +95,10 @@ func TestPermissionsThatAreNotGranted(t *testing.T) {
 			w.plant(start, "rw/a")
 			w.github.Fault(api.Fault{Path: "/graphql", Contains: "updateRefs", Times: -1, Errors: []api.GraphQLError{{Type: "FORBIDDEN", Message: notGranted}}})
 			w.serve()
-			w.push("main", "apps/a-rw/x")
-			w.eventually("the branch is blocked", func() bool { got := w.planned(1)["rw/a"]; return strings.Contains(got.Reason, notGranted) })
+			w.summed(w.push("main", "apps/a-rw/x"), "failure: ")
+			if got := w.planned(1)["rw/a"]; !strings.Contains(got.Reason, notGranted) {
+				w.t.Errorf("%+v", got)
+			}
 			live(w)
 			w.stand(start, "rw/a")
 		},
