@@ -22,6 +22,9 @@ type CheckInput struct {
 // Parse has given for src, or nil; then the parts that have no error are looked at. The findings of Parse are not repeated. Findings come
 // sorted by position.
 func Check(p *Policy, src []byte, in CheckInput) []Finding {
+	if in.Missed != nil { // some of it is none
+		in.Paths = nil
+	}
 	c := read(src, newReport())
 	if c == nil {
 		return nil

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -212,5 +213,22 @@ clusters:
 	}
 	if more := Check(p, src, CheckInput{}); len(more) != 0 {
 		t.Error("without a tree:", more)
+	}
+}
+
+// TestCheckOfPartOfATree: of a tree that was not listed whole nothing is said but that.
+func TestCheckOfPartOfATree(t *testing.T) {
+	src := []byte("version: 1\ntimezone: UTC\nwindows: {w: {open: \"0 22 * * *\", duration: 4h}}\nlayout: {rules: [{paths: [\"apps/**\"], release: w}]}\n")
+	p, findings := Parse(src)
+	if p == nil {
+		t.Fatal(findings)
+	}
+	in := CheckInput{Paths: []string{"README.md"}}
+	if got := Check(p, src, in); len(got) != 1 || got[0].Code == codeNoTree {
+		t.Fatalf("the rule matches something: %+v", got)
+	}
+	in.Missed = errors.New("too many")
+	if got := Check(p, src, in); len(got) != 1 || got[0].Code != codeNoTree {
+		t.Errorf("%+v", got)
 	}
 }

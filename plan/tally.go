@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"iter"
 	"time"
 
@@ -93,27 +92,4 @@ type WindowCount struct {
 	Name          window.Name
 	Open          bool
 	Held, Waiting int // pull requests and windowed branches that need it, by their verdict at the last look
-}
-
-// WindowSays is a window's state in words, with instants of a zone.
-func WindowSays(s window.State, zone *time.Location) string {
-	local := func(t time.Time) string { return t.In(zone).Format("Mon 2 Jan 2006 15:04 MST") }
-	switch {
-	case s.Open && s.Until.IsZero():
-		return "open, no close scheduled"
-	case s.Releasable && !s.ReleasableChange.Equal(s.Until):
-		return fmt.Sprintf("open until %s, releases until %s", local(s.Until), s.ReleasableChange.In(zone).Format("15:04"))
-	case s.Releasable:
-		return "open until " + local(s.Until)
-	case s.Open:
-		return fmt.Sprintf("open until %s, inside the cutoff: releases nothing more", local(s.Until))
-	}
-	out := "closed"
-	if s.FrozenBy != "" {
-		out = "frozen by " + Clean(s.FrozenBy)
-	}
-	if s.Until.IsZero() {
-		return out + ", no opening scheduled"
-	}
-	return out + ", opens " + local(s.Until)
 }

@@ -9,10 +9,12 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -46,7 +48,7 @@ func (s *site) pull(c *gin.Context) {
 	var err error
 	if p.Pull, err = strconv.Atoi(c.Param("number")); err != nil || p.Pull <= 0 {
 		code, p.Wrong = http.StatusNotFound, saysNoPull
-	} else if err := s.inTurn(c.Request.Context(), func(ctx context.Context) error { return s.explain(ctx, &p, in) }); err != nil {
+	} else if err := s.inTurn(c.Request.Context(), func(ctx context.Context) error { return s.explain(ctx, &p, in, now) }); err != nil {
 		code, p.Wrong = http.StatusServiceUnavailable, s.unread(err)
 	} else if p.Wrong != "" {
 		code = http.StatusNotFound
@@ -76,8 +78,7 @@ func (s *site) unread(err error) string {
 }
 
 // explain reads what is known of a pull request.
-func (s *site) explain(ctx context.Context, p *pullPage, in plan.Repo) error {
-	now := s.Now()
+func (s *site) explain(ctx context.Context, p *pullPage, in plan.Repo, now time.Time) error {
 	page, err := s.Source.Page(ctx, in.Owner, in.Name)
 	if errors.Is(err, store.ErrUnknown) {
 		p.Wrong = saysNoPull
@@ -93,7 +94,7 @@ func (s *site) explain(ctx context.Context, p *pullPage, in plan.Repo) error {
 		p.verdict = verdict{Link: s.link(page.Repo, "pull", strconv.Itoa(p.Pull))}
 	} else {
 		p.verdict = s.verdict(page.Repo, page.Verdicts[i], now)
-		s.needs(p, page, page.Verdicts[i].Releases)
+		s.needs(p, page, page.Verdicts[i].Releases, now)
 	}
 	acts, err := s.Source.History(ctx, store.Asked{Owner: page.Repo.Owner, Name: page.Repo.Name, Pull: p.Pull, Statuses: true, Newest: true, Most: pullActs})
 	if errors.Is(err, store.ErrUnknown) {
@@ -106,7 +107,7 @@ func (s *site) explain(ctx context.Context, p *pullPage, in plan.Repo) error {
 }
 
 // needs shows the windows that a pull request needs, and what they say at the instant that was asked for.
-func (s *site) needs(p *pullPage, in store.Page, releases []layout.Release) {
+func (s *site) needs(p *pullPage, in store.Page, releases []layout.Release, now time.Time) {
 	var c *window.Calendar
 	if s.Calendar != nil {
 		c = s.Calendar(in.Repo)
@@ -118,7 +119,7 @@ func (s *site) needs(p *pullPage, in store.Page, releases []layout.Release) {
 			continue
 		}
 		names = append(names, window.Name(r))
-		p.Windows = append(p.Windows, windowOf(c, window.Name(r), s.Now(), &steps))
+		p.Windows = append(p.Windows, windowOf(c, window.Name(r), now, &steps))
 	}
 	if p.At == "" {
 		return
@@ -144,15 +145,12 @@ func (s *site) needs(p *pullPage, in store.Page, releases []layout.Release) {
 // thenOf is what windows say at an instant.
 func thenOf(c *window.Calendar, names []window.Name, at time.Time, zone *time.Location) string {
 	j := c.Joint(names, at)
-	says := plan.Clock(at, zone) + ": its windows release it"
+	says := plan.Clock(at, zone) + ": its windows would release it"
 	if !j.Releasable {
-		says = plan.Clock(at, zone) + ": closed is"
-		for i, n := range j.Closed {
-			says += map[bool]string{true: " ", false: ", "}[i == 0] + plain(string(n))
-		}
+		says = plan.Clock(at, zone) + ": it would be held by " + plain(strings.Join(config.Strings(j.Closed), ", "))
 	}
 	if !j.Until.IsZero() {
-		says += ", until " + plan.Clock(j.Until, zone)
+		says += " until " + plan.Clock(j.Until, zone)
 	}
 	return says
 }

@@ -21,17 +21,17 @@ func TestPull(t *testing.T) {
 		code int
 		says string
 	}{
-		"/ACME/fleet-infra/pull/482?at=2026-11-23T12:00":         {200, "Mon 23 Nov 2026 12:00 CET: its windows release it, until Thu 26 Nov 2026 16:50 CET"},
-		"/acme/fleet-infra/pull/482?at=2026-11-27T12:00:00Z":     {200, "Fri 27 Nov 2026 13:00 CET: closed is no-deploy-friday, until Mon 30 Nov 2026 08:00 CET"},
-		"/acme/fleet-infra/pull/482?at=%3Cscript%3E":             {200, "&lt;script&gt; is no instant"},
+		"/ACME/fleet-infra/pull/482?at=2026-11-23T12:00":         {200, "Mon 23 Nov 2026 12:00 CET: its windows would release it until Thu 26 Nov 2026 16:50 CET"},
+		"/acme/fleet-infra/pull/482?at=2026-11-27T12:00:00Z":     {200, "Fri 27 Nov 2026 13:00 CET: it would be held by no-deploy-friday until Mon 30 Nov 2026 08:00 CET"},
+		"/acme/fleet-infra/pull/482?at=%3Cscript%3E":             {200, "&lt;script&gt; is not a time"},
 		"/acme/fleet-infra/pull/490":                             {200, `<b>live</b> <span class="kind open">`},
 		"/acme/fleet-infra/pull/1":                               {404, "Not open"},
 		"/acme/fleet-infra/pull/x":                               {404, "Not open"},
 		"/acme/fleet-infra/pull/-1":                              {404, "Not open"},
 		"/acme/nothing/pull/1":                                   {404, "Not open"},
 		"/%3Cscript%3E/%3Cb%3E/pull/1":                           {404, "&lt;script&gt;"},
-		"/acme/fleet-infra/pull/479?at=2026-12-08T23:00-05:00":   {200, "is no instant"},
-		"/acme/fleet-infra/pull/479?at=2026-12-09T03:30:00Z":     {200, "its windows release it, until"},
+		"/acme/fleet-infra/pull/479?at=2026-12-08T23:00-05:00":   {200, "is not a time"},
+		"/acme/fleet-infra/pull/479?at=2026-12-09T03:30:00Z":     {200, "its windows would release it until"},
 		"/acme/fleet-infra/pull/479?at=2026-12-09T03:30:00Z&x=y": {200, "New_York"},
 	} {
 		rec := get(t, o, path)

@@ -20,7 +20,7 @@ const (
 	saysNow     = "now"
 	saysNoPull  = "Not open, or not reconciled yet: sluice knows nothing of it now."
 
-	saysNoInstant  = "%s is no instant: want 2026-11-23T22:00 or 2026-11-23T22:00:00Z"
+	saysNoInstant  = "%s is not a time: use 2026-11-23T22:00, or 2026-11-23T22:00:00Z"
 	saysNoCalendar = "when the windows are open is not known: the file of the default branch is missing or invalid, or was not read since the service began"
 	saysTip        = "tip"
 )

@@ -45,10 +45,7 @@ type Coverage struct {
 // Inspect looks at a file in its tree, as far as it is valid.
 func (r Run) Inspect(ctx context.Context, s Surroundings) Inspection {
 	in := config.CheckInput{At: s.At, DefaultBranch: r.DefaultBranch}
-	if in.Paths, in.Missed = List(ctx, s.Tree); in.Missed != nil {
-		in.Paths = nil
-	}
-	if in.Missed != nil || s.Policy == nil {
+	if in.Paths, in.Missed = List(ctx, s.Tree); in.Missed != nil || s.Policy == nil {
 		return Inspection{Findings: config.Check(s.Policy, s.Data, in)}
 	}
 	out := Inspection{}
