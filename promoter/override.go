@@ -32,13 +32,14 @@ func (d *branchCase) heed() {
 		}
 		tried[place] = true
 		over, told := d.j.s.Override(rules, linesOfMove, func(c plan.Command) (string, bool) { return d.about(c, place) })
+		d.wake = plan.Soonest(d.wake, over.Until) // whatever is ruled: what waits is counted up to where the override goes
 		if now := d.j.standing(d.line, d.checks, d.name, place); over.Is() && now.State == plan.ChecksPassed {
 			o := *d.open
 			o.Releasable, o.ReleasableChange, o.Since = true, over.Until, d.j.s.At
 			o.Next, o.says = plan.Soonest(o.Next, over.Until), sayOverridden(over, o.zone)
 			d.over, d.open, d.goal, d.told = over, &o, &goal{place: place}, nil
 			return
-		} else if d.wake = plan.Soonest(d.wake, over.Until); over.Is() {
+		} else if over.Is() {
 			told = append(told, saySkipped(d.line.Line[place].SHA, now))
 		}
 		if over.Lacks != "" && d.over.Lacks == "" {

@@ -95,6 +95,22 @@ func TestMixedLineBreaks(t *testing.T) {
 	}
 }
 
+// TestLoneReturn: where YAML alone ends a line, a file is edited by hand, and no byte of it is lost.
+func TestLoneReturn(t *testing.T) {
+	for src, says := range map[string]string{
+		"version: 1\r":                         "line 1 cannot be edited automatically: edit it by hand",
+		"version: 1\r\n# a\rtimezone: UTC\r\n": "line 2 cannot be edited automatically: edit it by hand",
+	} {
+		if out, err := Set([]byte(src), Entry{Windows, "w"}, Fields{"open": "0 8 * * *", "duration": "1h", "timezone": "UTC"}, true); err == nil || err.Error() != says || out != nil {
+			t.Errorf("%q: %q %v", src, out, err)
+		}
+	}
+	zone := Fields{"open": "0 8 * * *", "duration": "1h", "timezone": "UTC", "description": "a\rb"}
+	if out, err := Set([]byte("version: 1\n"), Entry{Windows, "w"}, zone, true); err != nil || bytes.ContainsRune(out, '\r') {
+		t.Errorf("%q %v", out, err)
+	}
+}
+
 func TestInvalid(t *testing.T) {
 	src := []byte("version: 1\ntimezone: UTC\nwindows:\n  w: {open: \"0 8 * * *\", duration: 1h}\n")
 	_, err := Set(src, Entry{Windows, "w"}, Fields{"close": "0 9 * * *"}, false)
