@@ -7,6 +7,7 @@
 package edit
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"reflect"
@@ -128,6 +129,10 @@ func run(src []byte, e Entry, change func(f *file, was Fields) error) ([]byte, e
 	f, err := valid(src)
 	if err != nil {
 		return nil, err
+	}
+	// YAML ends a line at a lone \r, too, and nothing else that counts lines does.
+	if at := bytes.IndexByte(bytes.ReplaceAll(src, []byte("\r\n"), []byte(" \n")), '\r'); at >= 0 {
+		return nil, errByHand(1 + bytes.Count(src[:at], []byte("\n")))
 	}
 	was, _ := f.entry(e)
 	if err := change(f, was); err != nil {
