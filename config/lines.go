@@ -6,6 +6,15 @@ import "github.com/sluicegate/sluice/window"
 type Lines struct {
 	Windows  map[window.Name]int
 	Branches map[string]int
+	Rules    []int // of the layout, in their order
+}
+
+// LineOf is the line of the layout's rule that decides a path; 0: none does.
+func (p *Policy) LineOf(path string) int {
+	if i := p.Layout.Rule(path); i >= 0 && i < len(p.Lines.Rules) {
+		return p.Lines.Rules[i]
+	}
+	return 0
 }
 
 func (c *compiler) lines() Lines {
@@ -15,6 +24,9 @@ func (c *compiler) lines() Lines {
 	}
 	for i, b := range c.doc.branches {
 		l.Branches[b.Name] = c.at("branches", i).line
+	}
+	for i := range c.doc.layout.rules {
+		l.Rules = append(l.Rules, c.at("layout", "rules", i).line)
 	}
 	return l
 }

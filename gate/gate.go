@@ -25,6 +25,7 @@ func Decide(s plan.Snapshot) plan.Plan {
 	j := newJudge(s)
 	cases := j.decideAll()
 	turns := j.giveTurns(cases) // may hold some over: before the verdicts are given
+	line(cases)
 
 	out := plan.Plan{At: s.At, Notes: append(j.notes(), told(cases)...)}
 	for _, c := range cases {

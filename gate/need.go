@@ -55,7 +55,7 @@ func needOf(p *config.Policy, paths []string, complete bool) need {
 			n.pruned = append(n.pruned, class.Releases...)
 		}
 		if classified++; classified <= maxSteps {
-			n.steps = append(n.steps, sayPath(path, class))
+			n.steps = append(n.steps, sayPath(path, class, p.LineOf(path)))
 		}
 	}
 	if classified > maxSteps {

@@ -126,17 +126,9 @@ func checksNotGreen(d *pullCase) (ruling, bool) {
 	if !d.pull.ChecksAll {
 		return d.wait(wordChecksUnread), true
 	}
-	counted := d.counted()
-	required := d.requiredOfOthers()
-	if len(counted) == 0 && len(required) == 0 {
+	list, some := d.checklist()
+	if !some {
 		return d.awaitingChecks()
-	}
-	var list plan.Checklist
-	for _, r := range required {
-		list.Require(r, d.pull.Checks, nil)
-	}
-	if d.policy.PullRequests.Checks == config.ChecksAll {
-		list.Count(counted, nil)
 	}
 	var r ruling
 	switch now := list.Standing(); now.State {
@@ -153,6 +145,18 @@ func checksNotGreen(d *pullCase) (ruling, bool) {
 	}
 	r.cause = becauseUnderWay
 	return r, true
+}
+
+// checklist is what must be green; false if nothing is reported, and nothing is required.
+func (d *pullCase) checklist() (list plan.Checklist, some bool) {
+	counted, required := d.counted(), d.requiredOfOthers()
+	for _, r := range required {
+		list.Require(r, d.pull.Checks, nil)
+	}
+	if d.policy.PullRequests.Checks == config.ChecksAll {
+		list.Count(counted, nil)
+	}
+	return list, len(counted)+len(required) > 0
 }
 
 func tidy[T ~string](names []T) []T {

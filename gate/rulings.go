@@ -32,6 +32,7 @@ type pullCase struct {
 	told      []plan.Step   // what is to be said of what people wrote, while they are
 	ruling    ruling
 	merges    bool // it has its turn on this observation
+	turn, of  int  // its number among those that the same instant releases; of is 0 where it is not held until one
 }
 
 // ruling is the answer with its reason.
@@ -142,6 +143,8 @@ func (d *pullCase) verdict() plan.Verdict {
 	return plan.Verdict{
 		Subject:  plan.Subject{Pull: d.pull.Number, Base: d.pull.Base},
 		Title:    plan.Fit(plan.Clean(d.pull.Title)),
+		Author:   d.pull.Author,
+		Opened:   d.pull.CreatedAt,
 		SHA:      d.pull.Head,
 		Kind:     d.ruling.kind,
 		Reason:   plan.Brief(d.ruling.reason),
@@ -194,16 +197,21 @@ func firstError(all []config.Finding) int {
 	return 0
 }
 
-// steps are the findings that lead to the answer.
-func (d *pullCase) steps() []plan.Step {
-	all := slices.Clip(d.need.steps)
+// steps are the findings that lead to the answer: those about the whole first, of which none is left out where many paths are listed.
+func (d *pullCase) steps() (all []plan.Step) {
 	if d.ruling.closed != nil && d.mayBeReleased() {
 		all = append(append(all, plan.Step{About: d.releaseLine(), Says: "as a comment releases it now, where override.by names you"}), d.told...)
+	}
+	if d.pull.Number != 0 && d.policy != nil && d.need.managed > 0 && !d.pull.Unread.Is() {
+		all = append(all, plan.Step{About: plan.AboutChecks, Says: d.sayChecks()}, plan.Step{About: plan.AboutReviews, Says: d.sayReviews()})
+		if d.of > 1 {
+			all = append(all, plan.Step{About: plan.AboutOrder, Says: sayTurn(d.turn, d.of)})
+		}
 	}
 	if d.pull.AutoMerge != "" {
 		all = append(all, sayArmed(d.pull.AutoMerge))
 	}
-	return all
+	return append(all, d.need.steps...)
 }
 
 // Change is a set of changed paths, of which nothing else is known.

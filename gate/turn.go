@@ -43,6 +43,27 @@ func (j *judge) giveTurns(cases []*pullCase) []plan.Action {
 	return append(out, t.updates(cases)...)
 }
 
+// line numbers those that are held until one instant, by the windows of one base, as they will have their turn.
+func line(cases []*pullCase) {
+	type opening struct {
+		base plan.Branch
+		at   time.Time
+	}
+	held := map[opening][]*pullCase{}
+	for _, d := range cases {
+		if d.policy != nil && d.ruling.kind == plan.Held && !d.ruling.until.IsZero() {
+			at := opening{d.pull.Base, d.ruling.until}
+			held[at] = append(held[at], d)
+		}
+	}
+	for _, same := range held {
+		slices.SortFunc(same, byTurn)
+		for i, d := range same {
+			d.turn, d.of = i+1, len(same)
+		}
+	}
+}
+
 // pick lists the cases that ask for something, in their turn.
 func pick(cases []*pullCase, ask func(*pullCase) bool) []*pullCase {
 	var out []*pullCase

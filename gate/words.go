@@ -114,11 +114,11 @@ func sayNotBefore(at time.Time, zone *time.Location) string {
 	return "held by Not-before in its description until " + plan.Clock(at, zone)
 }
 
-func sayPath(path string, c layout.Class) plan.Step {
+func sayPath(path string, c layout.Class, line int) plan.Step {
 	if len(c.Releases) == 0 {
-		return plan.Step{About: path, Says: "ignored (" + c.Rule + ")"}
+		return plan.Step{About: path, Says: "ignored (" + c.Rule + ")", Line: line}
 	}
-	return plan.Step{About: path, Says: join(c.Releases, " and ") + " (" + c.Rule + ")"}
+	return plan.Step{About: path, Says: join(c.Releases, " and ") + " (" + c.Rule + ")", Line: line}
 }
 
 func (d *pullCase) sayChangesRules() string {
@@ -438,6 +438,45 @@ func few(names []string) string {
 
 func sayAwaitingChecks(green time.Time, zone *time.Location) string {
 	return plan.Text("waiting for a first check; proceeds without one at " + plan.Clock(green, zone))
+}
+
+// sayChecks is how the checks stand, whatever holds.
+func (d *pullCase) sayChecks() string {
+	list, some := d.checklist()
+	now := list.Standing()
+	switch {
+	case !d.pull.ChecksAll || now.State == plan.ChecksUnread:
+		return "could not all be read"
+	case !some:
+		return "none was reported, and none is required"
+	case now.State == plan.ChecksRed:
+		return "failed: " + few(now.About)
+	case now.State == plan.ChecksRunning:
+		return "in progress: " + few(now.About)
+	case now.State == plan.ChecksMissing:
+		return "required, and not reported yet: " + few(now.About)
+	}
+	return "passed"
+}
+
+// sayReviews is how the reviews stand, whatever holds.
+func (d *pullCase) sayReviews() string {
+	have, want := len(d.approvers()), d.policy.PullRequests.Approvals
+	says := fmt.Sprintf("%d of %d approvals by people with write access", have, want)
+	if want == 0 {
+		says = fmt.Sprintf("the file asks for none; approved by %d people with write access", have)
+	}
+	if r, is := changesRequested(d); is {
+		says = strings.TrimPrefix(r.reason, "waiting: ")
+	} else if d.pull.Decision == plan.ReviewRequired {
+		says += phrase("; %s requires a review", d.pull.Base)
+	}
+	return says
+}
+
+// sayTurn is when a pull request has its turn among those that the same instant releases.
+func sayTurn(turn, of int) string {
+	return fmt.Sprintf("number %d of %d that wait for the same instant", turn, of)
 }
 
 // sayRefused is the status's description, as the refused merge wrote it. When it is tried again stands in the verdict alone.

@@ -86,7 +86,7 @@ func TestForesee(t *testing.T) {
 		{Number: 14, Rules: changed(nights, `nights: {dates: [{from: 2026-11-26T10:00, until: 2026-11-26T13:05}], cutoff: 10m}`)},
 	}}
 	about := func(n int, base Branch, closed ...window.Name) Verdict {
-		return Verdict{Subject: Subject{n, base}, Closed: closed, Why: []Step{{"x", "y"}}[:1:1]}
+		return Verdict{Subject: Subject{n, base}, Closed: closed, Why: []Step{{About: "x", Says: "y"}}[:1:1]}
 	}
 	p := Plan{
 		Verdicts: []Verdict{

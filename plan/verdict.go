@@ -25,8 +25,10 @@ const (
 // Verdict is the answer for one pull request, base or merge group, with its reason.
 type Verdict struct {
 	Subject  Subject
-	Title    string // of the pull request, one line of at most MaxReason characters, made fit to be read
-	SHA      SHA    // that it was decided on
+	Title    string    // of the pull request, one line of at most MaxReason characters, made fit to be read
+	Author   Login     // likewise; "": not known, or it is none
+	Opened   time.Time // likewise
+	SHA      SHA       // that it was decided on
 	Kind     Kind
 	Reason   string // for people, at most 140 characters, absolute local times with zone
 	Whole    string // the reason, where that shows a part of it; else ""
@@ -53,7 +55,17 @@ type Subject struct {
 }
 
 // Step is one finding on the way to a verdict: "clusters/a/x.yaml: no-deploy-friday (rule 2: …)".
-type Step struct{ About, Says string }
+type Step struct {
+	About, Says string
+	Line        int `json:",omitempty"` // of the base's file, that says so; 0: none in particular
+}
+
+// What steps about a whole pull request are about.
+const (
+	AboutChecks  = "checks"
+	AboutReviews = "reviews"
+	AboutOrder   = "order"
+)
 
 // Note is a warning to operators about a base.
 type Note struct {
