@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/window"
 )
 
 // Roster is the branches that a version of the default branch's file names in its `branches`: which branches are windowed.
@@ -158,6 +159,7 @@ const (
 // BranchVerdict is the answer for one windowed branch, with its reason.
 type BranchVerdict struct {
 	Name, From Branch
+	Window     window.Name
 	Old        SHA // where it is; "": it is not there
 	New        SHA // where it goes next; "": nowhere that is known
 	Kind       Kind
@@ -165,7 +167,7 @@ type BranchVerdict struct {
 	Whole      string // as of Verdict
 	Until      time.Time
 	Waiting    int       // commits of the line between Old and New, New included
-	Commits    []Commit  // the first few of them, the newest first: SHA, At and Subject alone
+	Commits    []Commit  // the first few of them, the newest first: SHA, At, Subject and the pull request of Head alone
 	Oldest     time.Time // when the oldest of them was committed; zero: none waits
 	Why        []Step
 	Origin     Origin `json:"-"` // its entry

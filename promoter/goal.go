@@ -54,7 +54,11 @@ func (l *line) show(newest, end int) []plan.Commit {
 	end = min(end, newest+maxListed)
 	for i := len(l.shown); i < end; i++ {
 		c := l.Line[i]
-		l.shown = append(l.shown, plan.Commit{SHA: c.SHA, At: c.At, Subject: subject(c.Subject)})
+		shown := plan.Commit{SHA: c.SHA, At: c.At, Subject: subject(c.Subject)}
+		if c.Head != nil {
+			shown.Head = &plan.Head{Pull: c.Head.Pull}
+		}
+		l.shown = append(l.shown, shown)
 	}
 	return slices.Clip(l.shown[newest:end])
 }

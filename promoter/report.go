@@ -19,15 +19,12 @@ const maxReported = 20
 
 // reported is the ruling on a branch that stands where it should.
 func (d *branchCase) reported() ruling {
-	r := ruling{kind: plan.Current, reason: phrase(sayCurrent, d.from)}
+	r := ruling{kind: plan.Current, reason: phrase(sayCurrent, d.from), why: d.said()}
 	latest := d.latestReports()
 	greens, last := 0, time.Time{}
 	var failed, pending *plan.Report
 	for i := range latest {
 		v := &latest[i]
-		if i < maxReported {
-			r.why = append(r.why, sayReport(v))
-		}
 		switch v.State {
 		case plan.CheckRed:
 			if failed == nil {
@@ -55,6 +52,15 @@ func (d *branchCase) reported() ruling {
 		}
 	}
 	return r
+}
+
+// said is what Flux says of the commit at which the branch stands, an object each.
+func (d *branchCase) said() (steps []plan.Step) {
+	all := d.latestReports()
+	for i := range all[:min(len(all), maxReported)] {
+		steps = append(steps, sayReport(&all[i]))
+	}
+	return steps
 }
 
 // unreported is the Flux Kustomizations that track the branch where it stands, and of which no report speaks. A report's object ends with the name, or with

@@ -121,7 +121,7 @@ func (d *branchCase) target() plan.SHA {
 
 func (d *branchCase) verdict() plan.BranchVerdict {
 	v := plan.BranchVerdict{
-		Name: d.name, From: d.from, New: d.ruling.goes, Kind: d.ruling.kind, Reason: cmp.Or(d.ruling.brief, plan.Brief(d.ruling.reason)), Whole: plan.Rest(d.ruling.reason),
+		Name: d.name, From: d.from, Window: d.open.name, New: d.ruling.goes, Kind: d.ruling.kind, Reason: cmp.Or(d.ruling.brief, plan.Brief(d.ruling.reason)), Whole: plan.Rest(d.ruling.reason),
 		Until: d.ruling.until, Why: d.ruling.why,
 		Origin: plan.Origin{SHA: d.j.s.Bases[d.j.s.Default].Tip, Line: d.j.policy.Lines.Branches[string(d.name)]},
 	}
@@ -129,6 +129,9 @@ func (d *branchCase) verdict() plan.BranchVerdict {
 		return v
 	}
 	v.Old = d.tracked.Tip
+	if d.tracked.Relation == plan.Behind { // where it stands at its source's tip, what Flux says is the answer itself
+		v.Why = append(slices.Clip(v.Why), d.said()...)
+	}
 	newest, end := d.waiting()
 	if newest < end {
 		v.Waiting, v.Commits, v.Oldest = end-newest, d.line.show(newest, end), d.line.Line[end-1].At
