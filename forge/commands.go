@@ -40,18 +40,20 @@ type rawComment struct {
 	HTMLURL               string    `json:"html_url"`
 	CreatedAt             time.Time `json:"created_at"`
 	UpdatedAt             time.Time `json:"updated_at"`
-	PerformedViaGitHubApp *struct{} `json:"performed_via_github_app"`
-	User                  *struct {
+	PerformedViaGitHubApp *struct {
+		ID int64 `json:"id"`
+	} `json:"performed_via_github_app"`
+	User *struct {
 		Login string `json:"login"`
 		Type  string `json:"type"`
 	} `json:"user"`
 }
 
-// command is what a comment says to sluice; false if it says nothing, or is not as a person wrote it.
-func (c rawComment) command() (plan.Command, bool) {
+// command is what a comment says to sluice; false if it says nothing, or is not as a person wrote it: by hand, or on the pages of our own App.
+func (c rawComment) command(app int64) (plan.Command, bool) {
 	order, is := plan.OrderOf(c.Body)
 	u, err := url.Parse(c.HTMLURL)
-	if !is || err != nil || c.User == nil || c.User.Type != "User" || !client.IsName(c.User.Login) || c.PerformedViaGitHubApp != nil || !c.UpdatedAt.Equal(c.CreatedAt) {
+	if !is || err != nil || c.User == nil || c.User.Type != "User" || !client.IsName(c.User.Login) || c.PerformedViaGitHubApp != nil && c.PerformedViaGitHubApp.ID != app || !c.UpdatedAt.Equal(c.CreatedAt) {
 		return plan.Command{}, false
 	}
 	pull, err := strconv.Atoi(path.Base(u.Path))
@@ -165,7 +167,7 @@ func (l *observation) readCommands(ctx context.Context, since time.Time) ([]plan
 			if c.CreatedAt.Before(since) {
 				return found, nil
 			}
-			if command, is := c.command(); is {
+			if command, is := c.command(l.App); is {
 				found = append(found, command)
 			}
 		}

@@ -78,7 +78,7 @@ func TestWhatSaysNothing(t *testing.T) {
 	}
 	alice := standin.Person("alice")
 	say(w.hub.Bot(), line)
-	_, err := w.r.CommentVia(n, "alice", line)
+	_, err := w.r.CommentVia(n, alice, 4711, line)
 	w.must(err)
 	for _, body := range []string{"> " + line, "```\n" + line + "\n```", "please:\n" + line, " " + line, "\n" + line, "/sluice release", "/sluice release abc reason", "/sluice undo it", "/sluicerelease"} {
 		say(alice, body)
@@ -91,7 +91,8 @@ func TestWhatSaysNothing(t *testing.T) {
 	if s.Commands == nil || len(s.Commands) != 0 || sent["GET /repos/{owner}/{repo}/collaborators/{username}/permission"] != 0 {
 		t.Errorf("read %+v with %v", s.Commands, sent)
 	}
-	say(alice, line)
+	_, err = w.r.CommentVia(n, alice, appID, line) // on our own pages
+	w.must(err)
 	if s, _ := w.look(Ask{}); len(s.Commands) != 1 || s.Commands[0].Permit != plan.Permitted {
 		t.Errorf("read %+v", s.Commands)
 	}

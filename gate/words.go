@@ -352,7 +352,7 @@ func (d *pullCase) mayBeReleased() bool {
 
 // releaseLine is the comment that releases it.
 func (d *pullCase) releaseLine() string {
-	return plan.Order{Verb: plan.ToRelease, SHA: plan.SHA(d.pull.Head.Short()), Reason: "REASON"}.Line()
+	return plan.Order{Verb: plan.ToRelease, SHA: plan.SHA(d.pull.Head.Short()), Reason: plan.AnyReason}.Line()
 }
 
 // sayFrozen is that nothing is released, why, and until when.

@@ -230,15 +230,59 @@ func (s *Site) May(ctx context.Context, owner, repo string) (v Standing, err err
 	return v, nil
 }
 
+// Login is the person's own.
+func (s *Site) Login(ctx context.Context) (string, error) {
+	u, _, err := s.rest.Users.Get(ctx, "")
+	if status(err) == http.StatusUnauthorized {
+		return "", ErrToken
+	}
+	return u.GetLogin(), said(err)
+}
+
+// askedAtOnce is about how many repositories GitHub is asked in one request, for one point.
+const askedAtOnce = 100
+
+// Readable is which of some repositories the person may read, by their numbers at GitHub: a name may have passed on to another one.
+func (s *Site) Readable(ctx context.Context, repos []plan.Repo) (map[int64]bool, error) {
+	reads := map[int64]bool{}
+	for some := range slices.Chunk(repos, askedAtOnce) {
+		var takes, asks strings.Builder
+		variables := map[string]any{}
+		for i, r := range some {
+			fmt.Fprintf(&takes, "$o%d: String!, $n%d: String!, ", i, i)
+			fmt.Fprintf(&asks, "r%d: repository(owner: $o%d, name: $n%d) { databaseId viewerPermission } ", i, i, i)
+			variables[fmt.Sprintf("o%d", i)], variables[fmt.Sprintf("n%d", i)] = r.Owner, r.Name
+		}
+		found := map[string]*struct {
+			DatabaseID       int64
+			ViewerPermission string
+		}{}
+		if err := s.query(ctx, "query readable("+takes.String()+") { "+asks.String()+"}", variables, &found); err != nil {
+			return nil, err
+		}
+		for _, r := range found {
+			if r != nil && r.DatabaseID != 0 && slices.Contains([]string{"ADMIN", "MAINTAIN", "WRITE", "TRIAGE", "READ"}, r.ViewerPermission) {
+				reads[r.DatabaseID] = true
+			}
+		}
+	}
+	return reads, nil
+}
+
 // repository asks about a repository. What is not shown to the person leaves into as it is.
 func (s *Site) repository(ctx context.Context, query, owner, repo string, more map[string]any, into any) error {
 	variables := map[string]any{"owner": owner, "name": repo}
 	maps.Copy(variables, more)
+	return s.query(ctx, query, variables, &struct{ Repository any }{into})
+}
+
+// query asks GitHub's GraphQL. What is not shown to the person leaves what it was to be read into as it is.
+func (s *Site) query(ctx context.Context, query string, variables map[string]any, into any) error {
 	var answer struct {
 		Errors []struct{ Type, Message string }
-		Data   struct{ Repository any }
+		Data   any
 	}
-	answer.Data.Repository = into
+	answer.Data = into
 	ask, err := s.rest.NewRequest(http.MethodPost, s.graphQL, map[string]any{"query": query, "variables": variables})
 	if err != nil {
 		return err

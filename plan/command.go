@@ -50,6 +50,9 @@ const (
 	Forbidden
 )
 
+// AnyReason stands in a line that is to be written, in the place of the reason.
+const AnyReason = "REASON"
+
 // OrderPrefix begins each comment that says something to sluice.
 const OrderPrefix = "/sluice "
 

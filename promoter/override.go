@@ -19,10 +19,16 @@ const linesOfMove = 2
 // heed lets an override take the place of a closed window. Of several commits that are named the one counts that was named last.
 func (d *branchCase) heed() {
 	rules := d.j.policy.Override
-	if rules == nil || d.open.Releasable || d.tracked == nil || !d.fits || d.j.observes() {
+	if rules == nil || d.tracked == nil || !d.fits || d.j.observes() {
 		return
 	}
 	mine := slices.DeleteFunc(slices.Clone(d.j.s.Commands), func(c plan.Command) bool { return c.Branch != d.name })
+	if d.open.Releasable {
+		if len(mine) > 0 { // they may count once it closes
+			d.wake = d.open.Next
+		}
+		return
+	}
 	slices.SortFunc(mine, plan.Command.Earlier)
 	tried := map[int]bool{}
 	for _, c := range slices.Backward(mine) {

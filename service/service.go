@@ -20,6 +20,7 @@ import (
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/listen"
+	"github.com/sluicegate/sluice/login"
 	"github.com/sluicegate/sluice/metrics"
 	"github.com/sluicegate/sluice/person"
 	"github.com/sluicegate/sluice/plan"
@@ -43,6 +44,7 @@ type Service struct {
 	admin      net.Listener // for people
 	prometheus net.Listener // for Prometheus; nil: it asks at admin
 	lack       listen.Descriptors
+	door       *login.Door // nil: nobody can log in
 }
 
 // Of the file descriptors that the process may have, strangers get half at most: a half less an eighth at the webhook's address, and half of
@@ -101,6 +103,14 @@ func New(ctx context.Context, s Settings, log *slog.Logger) (_ *Service, err err
 	github.Requested, github.Dial, github.Connections = v.metrics.Request, v.dial, part(forgePart)
 	if v.forge, err = forge.New(github); err != nil {
 		return nil, err
+	}
+	if s.LogsIn() {
+		if v.door, err = login.New(login.Options{
+			GitHub: s.PeopleURL(), Page: s.PublicURL, ID: s.ClientID, Secret: string(s.ClientSecret),
+			Site: func(token string) (login.Site, error) { return v.person(token) },
+		}); err != nil {
+			return nil, err
+		}
 	}
 	v.references = revisions.NewKeeper(v.readsTrees())
 	v.loop = reconcile.New(reconcile.Options{
@@ -184,10 +194,10 @@ type endpoint struct {
 	at net.Listener
 }
 
-func (v *Service) servers() []endpoint {
+func (v *Service) servers(ctx context.Context) []endpoint {
 	all := []endpoint{
 		{webhook.NewServer(v.webhook(), hookIdle), v.bound(v.hook, min(hookMost, part(hookPart)), v.loop.Missed)}, // it may have been a delivery
-		{webhook.NewServer(v.page(), pageIdle), v.bound(v.admin, min(pageMost, part(pagePart)), nil)},
+		{webhook.NewServer(v.page(ctx.Done()), pageIdle), v.bound(v.admin, min(pageMost, part(pagePart)), nil)},
 	}
 	if v.prometheus != nil {
 		mux := http.NewServeMux()
@@ -210,7 +220,7 @@ func (v *Service) metricsURL() string {
 func (v *Service) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	servers := v.servers()
+	servers := v.servers(ctx)
 	ended := make(chan error, len(servers)+1)
 	for _, s := range servers {
 		go func() { ended <- s.Serve(s.at) }()
@@ -222,7 +232,10 @@ func (v *Service) Run(ctx context.Context) error {
 	v.log.Info("serving", "webhook", "http://"+v.hook.Addr().String()+"/webhook", "page", "http://"+v.admin.Addr().String(),
 		"metrics", v.metricsURL(), "github", v.settings.GitHubURL, "proxy", v.settings.proxy())
 	if a := v.admin.Addr(); reachable(a) {
-		v.log.Warn("the page has no login, and admin.listen is not a loopback address: anyone who reaches it can read about private repositories, and tokens for /api travel in clear without TLS in front", "address", a)
+		v.log.Warn("admin.listen is not a loopback address: sessions of the page and tokens for /api travel in clear without TLS in front", "address", a)
+	}
+	if v.settings.PublicURL != "" && !v.settings.LogsIn() {
+		v.log.Warn("nobody can log in, so nobody sees the page: public_url is set, and github.client_id and github.client_secret_file are not")
 	}
 
 	var errs []error
@@ -261,7 +274,7 @@ func (v *Service) lags() []string { return append(v.lack.Lack(), v.loop.Lags()..
 
 func (v *Service) webhook() http.Handler {
 	return webhook.New(webhook.Options{
-		Secret: v.settings.WebhookSecret, FluxSecret: v.settings.FluxSecret, Store: v.store, Self: v.forge.Us, Ready: v.ready, Lags: v.lags, Missed: v.loop.Missed, Log: v.log,
+		Secret: v.settings.WebhookSecret, FluxSecret: v.settings.FluxSecret, Store: v.store, Self: v.forge.Us, App: v.settings.AppID, Ready: v.ready, Lags: v.lags, Missed: v.loop.Missed, Log: v.log,
 		Answered: v.metrics.Delivery,
 		Poke: func(h webhook.Hint) {
 			v.loop.Poke(h.Repo, event.HintOf(h.Event, event.Sender(h.Ours)), h.Named)
@@ -269,7 +282,7 @@ func (v *Service) webhook() http.Handler {
 	})
 }
 
-func (v *Service) page() http.Handler {
+func (v *Service) page(ended <-chan struct{}) http.Handler {
 	var onPage http.Handler // nil: the metrics have an address of their own
 	if v.prometheus == nil {
 		onPage = v.metrics.Handler()
@@ -277,17 +290,20 @@ func (v *Service) page() http.Handler {
 	troubles := func() []string { return append(v.ready(), v.lack.Lack()...) }
 	return web.New(web.Options{
 		Source: v.store, Hosts: append(v.settings.pageHosts(), v.admin.Addr().String()), GitHub: v.settings.PeopleURL(),
-		Ready: troubles, Lag: v.loop.Lag, Calendar: v.loop.Calendar, Metrics: onPage, Log: v.log, API: v.api(),
+		Door: v.door, Local: v.settings.PublicURL == "", Ready: troubles, Lags: v.loop.Lags, Lag: v.loop.Lag, Calendar: v.loop.Calendar, Metrics: onPage, Log: v.log, API: v.api(), Ended: ended,
 	})
+}
+
+// person is GitHub for the owner of a token.
+func (v *Service) person(token string) (*person.Site, error) {
+	return person.NewSite(v.settings.GitHubURL, v.settings.GraphQLURL, token, nil)
 }
 
 // api answers programs. Without a token it does while nobody but this machine reaches it: behind a proxy everybody is this machine.
 func (v *Service) api() http.Handler {
 	return api.New(api.Options{
 		Source: v.store, Open: !reachable(v.admin.Addr()) && v.settings.PublicURL == "", Log: v.log,
-		Site: func(token string) (api.Site, error) {
-			return person.NewSite(v.settings.GitHubURL, v.settings.GraphQLURL, token, nil)
-		},
+		Site:     func(token string) (api.Site, error) { return v.person(token) },
 		Calendar: v.loop.Calendar,
 	})
 }

@@ -26,6 +26,8 @@ type Settings struct {
 	PrivateKey    []byte // PEM; secret
 	WebhookSecret []byte // secret
 	FluxSecret    []byte // secret; none: Flux's own events are not taken
+	ClientID      string // of the App as an OAuth client; "": nobody can log in
+	ClientSecret  []byte // secret
 	Listen        string
 	AdminListen   string
 	MetricsListen string // "": the metrics are at AdminListen
@@ -45,6 +47,11 @@ type Settings struct {
 	LogJSON       bool
 	Version       string   // of the program, for the metrics
 	Warnings      []string // for the log, once
+}
+
+// LogsIn reports whether people can log in to the page.
+func (s Settings) LogsIn() bool {
+	return s.ClientID != "" && len(s.ClientSecret) > 0 && s.PublicURL != ""
 }
 
 // Logger writes what operators read to w.
@@ -101,12 +108,7 @@ func (s Settings) PeopleURL() string {
 // if that is known.
 func (s Settings) link(repo plan.Repo, t plan.Target) string {
 	if u, err := url.Parse(s.PublicURL); err == nil && s.PublicURL != "" { // it was checked
-		if place := web.PlaceOf(repo, t.Subject.Pull); place != "" {
-			return u.JoinPath(place).String()
-		}
-		u = u.JoinPath("/")
-		u.Fragment = web.Anchor(repo, 0, t.Branch)
-		return u.String()
+		return u.JoinPath(web.PlaceOf(repo, t.Subject.Pull, t.Branch)).String()
 	}
 	at := cmp.Or(string(t.Origin.SHA), string(t.Subject.Base), "HEAD")
 	link := s.PeopleURL() + (&url.URL{Path: "/" + strings.Join([]string{repo.Owner, repo.Name, "blob", at, config.File}, "/")}).EscapedPath()

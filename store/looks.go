@@ -48,9 +48,13 @@ func looked(ctx context.Context, tx *session, repo plan.Repo, l Look, body strin
 		return err
 	}
 	// Most looks find nothing new, and a plan is long: it is written only if it is another one.
-	if err = tx.run(ctx, `INSERT INTO plans (repo, body) VALUES (?, ?)
-	    ON CONFLICT (repo) DO UPDATE SET body = excluded.body WHERE body <> excluded.body`, row.id, body); err != nil {
+	changed, err := tx.change(ctx, `INSERT INTO plans (repo, body) VALUES (?, ?)
+	    ON CONFLICT (repo) DO UPDATE SET body = excluded.body WHERE body <> excluded.body`, row.id, body)
+	if err != nil {
 		return err
+	}
+	if changed > 0 {
+		tx.news.Add(1)
 	}
 	return keepRoster(ctx, tx, row.id, l.Roster)
 }

@@ -40,6 +40,7 @@ type Store struct {
 	once    sync.Once
 	tidied  atomic.Int64 // when it was last tidied, microseconds
 	actAge  time.Duration
+	news    atomic.Uint64
 }
 
 // Open opens the database at path, a file name, and creates it if nothing is there. The directory must exist.
@@ -88,7 +89,7 @@ func Open(ctx context.Context, path string) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.session = &session{conn: conn, stmts: map[string]*sql.Stmt{}}
+	s.session = &session{conn: conn, stmts: map[string]*sql.Stmt{}, news: &s.news}
 	go s.run()
 	return s, nil
 }
@@ -245,6 +246,9 @@ func sameVersion(ctx context.Context, db *sql.DB) error {
 	}
 	return nil
 }
+
+// News counts the plans that changed and the acts that were kept since it was opened, for who shows them.
+func (s *Store) News() uint64 { return s.news.Load() }
 
 // Close waits for the write under way and closes the file. Writes that wait, and later ones, get [ErrClosed].
 func (s *Store) Close() error {

@@ -2,8 +2,6 @@ package web_test
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"runtime"
 	"runtime/metrics"
@@ -23,21 +21,22 @@ func BenchmarkPage(b *testing.B) {
 	for _, c := range []struct {
 		name               string
 		repos, pulls, path int
+		ask                string
 	}{
-		{"short/repos=50", 50, 200, 40}, {"short/repos=300", 300, 200, 40}, {"long/repos=10", 10, 200, 4000},
-		{"quiet/repos=10000", 10000, 0, 0}, {"usual/repos=10000", 10000, 3, 0},
+		{"short/repos=50", 50, 200, 40, "/"}, {"short/repos=300", 300, 200, 40, "/"}, {"long/repos=10", 10, 200, 4000, "/"},
+		{"quiet/repos=10000", 10000, 0, 0, "/"}, {"usual/repos=10000", 10000, 3, 0, "/"},
+		{"thousand/all", 1, 1000, 0, "/"}, {"thousand/one", 1, 1000, 0, "/acme/r00000"}, {"thousand/last", 1, 1000, 0, "/acme/r00000?page=10"},
+		{"thousand/search", 1, 1000, 0, "/acme/r00000?q=%23999"}, {"thousand/pull", 1, 1000, 0, "/acme/r00000/pull/999"},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			s := hostile(b, c.repos, c.pulls, c.path)
 			peak := watchHeap()
 			var size int
 			for b.Loop() {
-				h := web.New(web.Options{Source: s, GitHub: "https://github.com", Now: func() time.Time { return now }}) // else the page is sent again
-				rec := httptest.NewRecorder()
-				h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "http://localhost/", nil))
-				size = rec.Body.Len()
+				h := web.New(web.Options{Source: s, Local: true, GitHub: "https://github.com", Now: func() time.Time { return now }}) // else the page is sent again
+				size = ask(h, c.ask).Body.Len()
 			}
-			b.ReportMetric(float64(size)/(1<<20), "MB/page")
+			b.ReportMetric(float64(size)/(1<<10), "KB/page")
 			b.ReportMetric(peak(), "MB-peak")
 		})
 	}

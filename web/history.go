@@ -21,31 +21,55 @@ const historyRows = 100
 
 // history is a page of it, the newest act first.
 type history struct {
-	Now                       moment
+	frame
 	Repo, Pull, Branch, Since string // as they were asked for
 	Statuses                  bool   // likewise
-	Wrong                     string // what of that cannot be read, or could not be
-	Rows                      []row
+	Rows                      []pastRow
 	Older                     string // the next page; "": this is the last one
 }
 
-// row is an act of some repository.
-type row struct {
+// pastRow is an act of some repository.
+type pastRow struct {
 	act
-	Repo, In string // and its page
+	Repo, Place string
 }
 
 // past answers with what a request asks for of the history.
 func (s *site) past(c *gin.Context) {
-	h := history{Now: momentOf(s.Now(), s.Now()), Repo: c.Query("repo"), Pull: c.Query("pull"), Branch: c.Query("branch"), Since: c.Query("since"), Statuses: c.Query("statuses") != ""}
-	asked, err := h.asked(c.Query("after"))
-	code := http.StatusOK
-	if err != nil {
-		code, h.Wrong = http.StatusBadRequest, plain(err.Error())
-	} else if err := s.inTurn(c.Request.Context(), func(ctx context.Context) error { return s.read(ctx, &h, asked) }); err != nil {
-		code, h.Wrong = http.StatusServiceUnavailable, s.unread(err)
+	f, may := s.frame(c, "./", "sluice · history")
+	if may == nil {
+		return
 	}
-	s.answer(c, code, "history", h)
+	f.Reload = 0 // somebody reads it
+	h := history{frame: f, Repo: c.Query("repo"), Pull: c.Query("pull"), Branch: c.Query("branch"), Since: c.Query("since"), Statuses: c.Query("statuses") != ""}
+	q, err := h.asked(c.Query("after"))
+	if err != nil {
+		h.Wrong = plain(err.Error())
+		body, err := s.drawn("history", h)
+		s.replyAs(c, http.StatusBadRequest, body, err)
+		return
+	}
+	var body []byte
+	err = s.inTurn(c.Request.Context(), func(ctx context.Context) error {
+		err := s.read(ctx, &h, q, may)
+		if err == nil {
+			body, err = s.drawn("history", h)
+		}
+		return err
+	})
+	s.reply(c, body, err, "history", func(wrong string) any { h.Wrong = wrong; return h })
+}
+
+// historyQuery asks for all that was done about a pull request, or a branch.
+func historyQuery(repo string, pull int, branch plan.Branch) string {
+	v := url.Values{"repo": {repo}, "statuses": {"on"}}
+	if pull != 0 {
+		v.Set("pull", strconv.Itoa(pull))
+	}
+	if branch != "" {
+		v.Set("branch", string(branch))
+	}
+	return v.Encode()
 }
 
 // asked is what the fields ask for, on the page that begins after a place.
@@ -75,8 +99,8 @@ func (h *history) asked(after string) (q store.Asked, err error) {
 	return q, nil
 }
 
-// read reads the rows of a page.
-func (s *site) read(ctx context.Context, h *history, q store.Asked) error {
+// read reads the rows of a page, those of repositories that may be shown.
+func (s *site) read(ctx context.Context, h *history, q store.Asked, may func(plan.Repo) bool) error {
 	found, err := s.Source.History(ctx, q)
 	if errors.Is(err, store.ErrUnknown) {
 		return nil // it has no history
@@ -90,7 +114,9 @@ func (s *site) read(ctx context.Context, h *history, q store.Asked) error {
 		h.Older = "?" + asked.Encode()
 	}
 	for _, a := range found {
-		h.Rows = append(h.Rows, row{act: s.act(a.Repo, a, s.Now()), Repo: plain(a.Repo.String()), In: s.link(a.Repo)})
+		if may(a.Repo) {
+			h.Rows = append(h.Rows, pastRow{act: s.act(a.Repo, a, s.Now()), Repo: plain(a.Repo.String()), Place: h.Root + PlaceOf(a.Repo, 0, "")})
+		}
 	}
 	return err
 }

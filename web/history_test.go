@@ -23,7 +23,7 @@ import (
 func (p pages) History(_ context.Context, q store.Asked) (all []store.Act, err error) {
 	for _, page := range p {
 		for _, a := range page.Acts {
-			if a.Repo = page.Repo; q.Name == "" || q.Name == page.Repo.Name {
+			if a.Repo = page.Repo; (q.Name == "" || q.Name == page.Repo.Name) && (q.Pull == 0 || q.Pull == a.Pull) && (q.Branch == "" || q.Branch == a.Branch) {
 				all = append(all, a)
 			}
 		}
@@ -48,6 +48,7 @@ func TestHistory(t *testing.T) {
 			t.Errorf("the page has %q", never)
 		}
 	}
+	body = get(t, o, "/history?repo=acme/fleet-infra").Body.String()
 	if !strings.Contains(body, "the shop is down") || strings.Contains(body, "evil/") {
 		t.Error("of one repository the page has not its own acts alone")
 	}
@@ -64,7 +65,10 @@ func TestHistory(t *testing.T) {
 	cancel()
 	rec = httptest.NewRecorder()
 	o.Source, o.Log = left{p}, slog.New(slog.NewTextHandler(&log, nil))
-	web.New(o).ServeHTTP(rec, httptest.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/history", nil))
+	o.Local = true
+	r := httptest.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/history", nil)
+	r.RemoteAddr = "127.0.0.1:1"
+	web.New(o).ServeHTTP(rec, r)
 	if rec.Code != http.StatusServiceUnavailable || log.Len() > 0 {
 		t.Errorf("a reader who left: %d, logged %q", rec.Code, log.String())
 	}

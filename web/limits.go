@@ -3,21 +3,24 @@ package web
 import "time"
 
 const (
-	// PageBytes is the longest page that is drawn. What finds no room is counted on it.
-	PageBytes = 4 << 20
-	// listBytes is how long one list of a repository (verdicts, branches, warnings) or the list of troubles may be: some 300 rows as
-	// they usually are. Whoever fills one, with pull requests from a fork for example, hides nothing else.
-	listBytes = PageBytes / 16
-	// quietBytes is how long the list of quiet repositories may be: about 2,000 names.
-	quietBytes = PageBytes / 8
-	// sectionsBytes is what is left for the repositories that have something to say: all but the quiet ones, the troubles, and the rest.
-	sectionsBytes = PageBytes - quietBytes - 2*listBytes
-	// freshFor is how long an action keeps a repository without anything open among those that have something to say.
-	freshFor = 24 * time.Hour
-	// drawnFor is how long a page is sent again before it is drawn anew. It also bounds how many pages slow readers keep in memory.
+	// listRows is how many rows one page of a list has, and repoRows how many of them one repository has on the page of all: whoever fills one
+	// repository, with pull requests from a fork for example, hides no other.
+	listRows, repoRows = 100, 20
+	// maxPage is the last page of a list: what comes later is found by its filters.
+	maxPage = 100
+	// The other lists of a page, and how many of its windows have a bar: a bar of what opens each hour has 20 KB.
+	maxRepos, maxWarnings, repoWarnings, maxUnpaid, maxWindows, maxTroubles = 200, 60, 5, 20, 40, 20
+	barsBytes                                                               = 100 << 10
+	// drawnFor is how long the page of all is sent again before it is drawn anew. It also bounds how many pages slow readers keep in memory.
 	drawnFor = time.Second
 	// turnWait is how long a request waits while others draw, and readWait how long one reads the store: together less than the server
 	// gives an answer. What was not read by then is not shown, and the page says so.
 	turnWait = 10 * time.Second
 	readWait = 8 * time.Second
+	// Streams tell browsers that there is something new: so many at once, each for a while, and nothing of it sooner than a browser may ask.
+	maxStreams  = 32
+	streamFor   = 10 * time.Minute
+	streamEvery = time.Second
+	// reloadAfter is when a browser that runs no script of ours loads a page again.
+	reloadAfter = 30
 )

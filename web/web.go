@@ -5,16 +5,17 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"fmt"
 	"html/template"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/sluicegate/sluice/login"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
 	"github.com/sluicegate/sluice/window"
@@ -25,24 +26,31 @@ var (
 	pageHTML string
 	//go:embed style.css
 	styleCSS []byte
+	//go:embed page.js
+	pageJS []byte
 )
 
-// refreshes are the pauses in seconds at which the page may be asked to load itself again.
-var refreshes = map[string]int{"10": 10, "60": 60}
-
-// Source gives what the page shows. *store.Store and *store.Reader are one.
+// Source gives what the pages show. *store.Store is one.
 type Source interface {
+	Repos(ctx context.Context) ([]store.Due, error)
 	Pages(ctx context.Context, show func(store.Page) error) error
 	Page(ctx context.Context, owner, name string) (store.Page, error)
 	History(ctx context.Context, q store.Asked) ([]store.Act, error)
+	// News counts the changes of what the pages show.
+	News() uint64
 }
 
-// Options is what the page needs. Source is required.
+// Options is what the pages need. Source is required.
 type Options struct {
 	Source Source
-	Hosts  []string        // under which the page is reached beside loopback names, with or without ports; "" is none
+	Hosts  []string // under which the pages are reached beside loopback names, with or without ports; "" is none
+	// Door lets people in by GitHub's word, and each sees what GitHub lets them read; nil: nobody is let in, but who needs no log-in.
+	Door *login.Door
+	// Local: requests from this machine for a loopback name need no log-in. Behind a proxy everybody is this machine.
+	Local  bool
 	GitHub string          // where people see repositories, such as https://github.com; "": nothing is linked
 	Ready  func() []string // why the service cannot work; nil: it always can
+	Lags   func() []string // what is not as it should be although it works, naming no repository; nil: nothing ever
 	// Lag says since when a repository's verdicts are not up to date, and why; "", or nil: they are.
 	Lag func(plan.Repo) string
 	// Calendar is that of the file on a repository's default branch at the last look; nil: there is none, or none was yet. Calendar itself may be nil.
@@ -50,12 +58,13 @@ type Options struct {
 	// Metrics answers GET /metrics; nil: there are none.
 	Metrics http.Handler
 	// API answers what lies below /api/; nil: nothing does.
-	API http.Handler
-	Now func() time.Time // nil: time.Now
-	Log *slog.Logger     // nil: nothing is logged
+	API   http.Handler
+	Ended <-chan struct{}  // closed once the service ends; nil: it never does
+	Now   func() time.Time // nil: time.Now
+	Log   *slog.Logger     // nil: nothing is logged
 }
 
-// New makes the handler of GET /, GET /history, the page of each pull request and their style sheet.
+// New makes the handler of the pages, and of what they are made of.
 func New(o Options) http.Handler {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -63,7 +72,9 @@ func New(o Options) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &site{Options: o, page: template.Must(template.New("page").Parse(pageHTML)), hosts: map[string]bool{}, turn: make(chan struct{}, 1)}
+	s := &site{
+		Options: o, page: template.Must(template.New("page").Parse(pageHTML)), hosts: map[string]bool{}, turn: make(chan struct{}, 1), streams: make(chan struct{}, maxStreams),
+	}
 	for _, host := range o.Hosts {
 		s.hosts[hostname(host)] = true
 	}
@@ -82,20 +93,22 @@ func New(o Options) http.Handler {
 	if o.API != nil {
 		e.Any("/api/*path", gin.WrapH(o.API))
 	}
-	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		e.Handle(method, "/", s.index)
-		e.Handle(method, "/history", s.past)
-		e.Handle(method, "/:owner/:repo/pull/:number", s.pull)
-		e.Handle(method, "/style.css", style)
+	e.Use(sameOrigin)
+	for path, answer := range map[string]gin.HandlerFunc{
+		"/": s.index, "/history": s.past, "/events": s.events, "/:owner/:repo": s.repository, "/:owner/:repo/pull/:number": s.pull, "/:owner/:repo/branch/*name": s.branch,
+		"/style.css": file("text/css; charset=utf-8", styleCSS), "/page.js": file("text/javascript; charset=utf-8", pageJS),
+		"/login": s.begin, "/login/callback": s.arrive,
+	} {
+		e.GET(path, answer)
+		e.HEAD(path, answer)
 	}
+	e.POST("/logout", s.leave)
+	e.POST("/:owner/:repo/pull/:number/release", s.release)
 	return e
 }
 
-// policy is what a page may do: nothing but look like itself.
-const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-// formPolicy is that of a page with a form, which leads to itself.
-var formPolicy = strings.Replace(policy, "form-action 'none'", "form-action 'self'", 1)
+// policy is what a page may do: look like itself, run our own script, which asks for the page again, and send its forms to us.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 // guard says that to browsers.
 func guard(c *gin.Context) {
@@ -107,41 +120,146 @@ func guard(c *gin.Context) {
 	h.Set("Cache-Control", "no-store")
 }
 
-func style(c *gin.Context) {
-	c.Data(http.StatusOK, "text/css; charset=utf-8", styleCSS)
+// sameOrigin refuses what another page sends in somebody's name.
+func sameOrigin(c *gin.Context) {
+	if err := http.NewCrossOriginProtection().Check(c.Request); err != nil {
+		c.String(http.StatusForbidden, saysCrossOrigin)
+		c.Abort()
+	}
+}
+
+func file(kind string, body []byte) gin.HandlerFunc {
+	return func(c *gin.Context) { c.Data(http.StatusOK, kind, body) }
 }
 
 type site struct {
 	Options
-	page  *template.Template
-	hosts map[string]bool // names of ours beside loopback
-	turn  chan struct{}   // full while somebody draws
-	last  *drawing        // the latest; whoever has the turn may use it
+	page    *template.Template
+	hosts   map[string]bool // names of ours beside loopback
+	turn    chan struct{}   // full while somebody draws
+	last    []byte          // the latest page of all, and when it was drawn; whoever has the turn may use them
+	lastAt  time.Time
+	streams chan struct{}
 }
 
-func (s *site) index(c *gin.Context) {
-	d, err := s.drawing(c.Request.Context())
-	var head bytes.Buffer
-	if err == nil {
-		v := d.view
-		if seconds, ok := refreshes[c.Query("refresh")]; ok {
-			v.Refresh = seconds
-			c.Header("Refresh", strconv.Itoa(seconds))
+// frame is what every page has, and whose repositories it may show. Who may not see any gets an answer here, and may is nil.
+func (s *site) frame(c *gin.Context, root, title string) (f frame, may func(plan.Repo) bool) {
+	now := s.Now()
+	f = frame{Title: title, Root: root, Now: momentOf(now, now, time.UTC), Reload: reloadAfter}
+	for _, l := range []struct {
+		to  *[]string
+		ask func() []string
+	}{{&f.Troubles, s.Ready}, {&f.Lags, s.Lags}} {
+		if l.ask == nil {
+			continue
 		}
-		err = s.page.ExecuteTemplate(&head, "head", v)
+		for _, line := range l.ask() {
+			if len(*l.to) < maxTroubles {
+				*l.to = append(*l.to, plain(line))
+			}
+		}
 	}
+	if s.local(c.Request) {
+		return f, func(plan.Repo) bool { return true }
+	}
+	return s.admit(c, f)
+}
+
+// drawn draws a page whole, before anything of it is sent: half a page would look like all there is.
+func (s *site) drawn(name string, page any) ([]byte, error) {
+	var out bytes.Buffer
+	if err := s.page.ExecuteTemplate(&out, name, page); err != nil {
+		return nil, fmt.Errorf("%w: %w", errUndrawn, err)
+	}
+	return bytes.Clone(out.Bytes()), nil
+}
+
+var errUndrawn = errors.New("cannot render the page")
+
+// reply sends a page, or one that says why there is none.
+func (s *site) reply(c *gin.Context, body []byte, err error, name string, without func(wrong string) any) {
+	code, wrong := http.StatusOK, ""
 	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		c.String(http.StatusServiceUnavailable, saysBusy)
-	case err != nil:
+	case err == nil:
+	case errors.Is(err, store.ErrUnknown):
+		code, wrong = http.StatusNotFound, saysUnknown
+	case errors.Is(err, errUndrawn):
 		s.Log.Error(logsUndrawn, "error", err)
 		c.String(http.StatusInternalServerError, saysUndrawn)
+		return
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded): // many ask, or who asked left
+		code, wrong = http.StatusServiceUnavailable, saysBusy
 	default:
-		// Drawn whole before anything is sent: half a page would look like all there is.
-		c.Header("Content-Type", "text/html; charset=utf-8")
-		c.Header("Content-Length", strconv.Itoa(head.Len()+len(d.body)))
-		c.Status(d.code)
-		_, _ = c.Writer.Write(head.Bytes()) // a reader who left does not read it
-		_, _ = c.Writer.Write(d.body)
+		s.Log.Error(logsUnread, "error", err)
+		code, wrong = http.StatusServiceUnavailable, saysUnread
 	}
+	if wrong != "" {
+		if body, err = s.drawn(name, without(wrong)); err != nil {
+			s.Log.Error(logsUndrawn, "error", err)
+			c.String(http.StatusInternalServerError, saysUndrawn)
+			return
+		}
+	}
+	c.Data(code, "text/html; charset=utf-8", body)
+}
+
+// inTurn calls f once nobody else reads the store.
+func (s *site) inTurn(ctx context.Context, f func(context.Context) error) error {
+	waiting, cancel := context.WithTimeout(ctx, turnWait)
+	defer cancel()
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-waiting.Done():
+		return waiting.Err()
+	}
+	return f(ctx)
+}
+
+// events tells a browser whenever there is something new to ask for.
+func (s *site) events(c *gin.Context) {
+	f, may := s.frame(c, "./", "")
+	if may == nil {
+		return
+	}
+	_ = f
+	select {
+	case s.streams <- struct{}{}:
+		defer func() { <-s.streams }()
+	default:
+		c.String(http.StatusServiceUnavailable, saysBusy) // they ask by the clock
+		return
+	}
+	ctx, cancel := context.WithTimeout(c.Request.Context(), streamFor)
+	defer cancel()
+	c.Header("Content-Type", "text/event-stream")
+	out := http.NewResponseController(c.Writer)
+	tick := time.NewTicker(streamEvery)
+	defer tick.Stop()
+	for told := uint64(0); ; {
+		if now := s.Source.News() + 1; now != told {
+			told = now
+			_ = out.SetWriteDeadline(time.Now().Add(turnWait)) // the server's own is for one answer
+			if _, err := fmt.Fprintf(c.Writer, "data: %d\n\n", now); err != nil || out.Flush() != nil {
+				return
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-s.Ended:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// local reports whether a request needs no log-in.
+func (s *site) local(r *http.Request) bool {
+	return s.Local && isLoopback(r.RemoteAddr) && (hostname(r.Host) == "localhost" || isLoopback(r.Host))
+}
+
+func isLoopback(host string) bool {
+	name := hostname(host)
+	return strings.HasPrefix(name, "127.") && strings.Count(name, ".") == 3 || name == "::1"
 }

@@ -10,9 +10,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -52,6 +52,19 @@ func (p pages) Page(_ context.Context, owner, name string) (store.Page, error) {
 	return store.Page{}, store.ErrUnknown
 }
 
+// Repos is all of them.
+func (p pages) Repos(context.Context) (all []store.Due, err error) {
+	for _, page := range p {
+		all = append(all, store.Due{Repo: page.Repo})
+	}
+	return all, nil
+}
+
+// News counts nothing.
+func (pages) News() uint64 { return 0 }
+
+const hostileText = `<script>alert("x")</script> & "quotes" 'and' </td> ` + "\u202egnp.exe"
+
 // night is a page as an operator may find it at 2 a.m.
 func night() pages {
 	monday := time.Date(2026, 11, 23, 7, 0, 0, 0, time.UTC)
@@ -85,13 +98,18 @@ func night() pages {
 			act(27*time.Hour, "status", 0, store.Void, "the base moved"),
 		},
 	}
-	fleet.Verdicts[0].Title = "nginx: another port & a second replica"
+	fleet.Verdicts[0].Title, fleet.Verdicts[0].Author, fleet.Verdicts[0].Opened = "nginx: another port & a second replica", "octocat", now.Add(-76*time.Hour)
+	fleet.Verdicts[0].Why = []plan.Step{
+		{About: "/sluice release 2222222 REASON", Says: "as a comment releases it now, where override.by names you"}, {About: plan.AboutChecks, Says: "passed"},
+		{About: plan.AboutReviews, Says: "1 of 1 approvals by people with write access"}, {About: plan.AboutOrder, Says: "number 1 of 2 that wait for the same instant"},
+		{About: "clusters/cluster-1/apps/apps-rw/nginx.yaml", Says: "no-deploy-friday (rule 2: clusters/*/apps/apps-rw/**)", Line: 14},
+	}
 	fleet.Verdicts[4].Why = []plan.Step{
 		{About: "clusters/cluster-1/apps/apps-rw/nginx.yaml", Says: "no-deploy-friday (rule 2: clusters/*/apps/apps-rw/**)"},
 		{About: "mergeable", Says: "GitHub says that it conflicts"},
 	}
 	branch := func(name plan.Branch, kind plan.Kind, reason string, until time.Time) plan.BranchVerdict {
-		return plan.BranchVerdict{Name: name, From: "main", Old: sha("c"), Kind: kind, Reason: reason, Until: until}
+		return plan.BranchVerdict{Name: name, From: "main", Window: "no-deploy-friday", Old: sha("c"), Kind: kind, Reason: reason, Until: until}
 	}
 	fleet.Branches = []plan.BranchVerdict{
 		branch("rw/cluster-1", plan.Held, "held by no-deploy-friday until Mon 23 Nov 2026 08:00 CET", monday),
@@ -101,12 +119,12 @@ func night() pages {
 	}
 	fleet.Branches[0].New, fleet.Branches[0].Waiting, fleet.Branches[0].Oldest = sha("d"), 3, now.Add(-50*time.Hour)
 	fleet.Branches[0].Commits = []plan.Commit{
-		{SHA: sha("d"), At: now.Add(-time.Hour), Subject: "nginx-rw: another port (#482)"},
+		{SHA: sha("d"), At: now.Add(-time.Hour), Subject: "nginx-rw: another port", Head: &plan.Head{Pull: 482}},
 		{SHA: sha("e"), At: now.Add(-2 * time.Hour), Subject: "nginx-rw: three replicas (#481)"},
 	}
 	fleet.MoreBranches = 4
 	fleet.Green, fleet.GreenUntil = 3, now.Add(20*time.Minute)
-	hostile := `<script>alert("x")</script> & "quotes" 'and' </td> ` + "\u202egnp.exe"
+	hostile := hostileText
 	unpaid := func(context plan.Context, reason string) store.DebtRow {
 		return store.DebtRow{Debt: plan.Debt{SHA: sha("f"), Context: context, Ends: now.Add(-5 * time.Hour)}, Tries: 7, Reason: reason}
 	}
@@ -132,9 +150,16 @@ func night() pages {
 
 func get(t *testing.T, o web.Options, path string) *httptest.ResponseRecorder {
 	t.Helper()
-	o.Now = func() time.Time { return now }
+	o.Now, o.Local = func() time.Time { return now }, true
+	return ask(web.New(o), path)
+}
+
+// ask asks from this machine.
+func ask(h http.Handler, path string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
+	r.RemoteAddr = "127.0.0.1:4711"
 	rec := httptest.NewRecorder()
-	web.New(o).ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil))
+	h.ServeHTTP(rec, r)
 	return rec
 }
 
@@ -164,33 +189,30 @@ func TestPage(t *testing.T) {
 		}
 		golden.File(t, "testdata/"+name+".html", rec.Body.Bytes())
 	}
+	golden.File(t, "testdata/repository.html", get(t, web.Options{Source: night(), GitHub: "https://github.com/", Calendar: calendar}, "/ACME/fleet-infra").Body.Bytes())
 }
 
 func TestHostileTextStaysText(t *testing.T) {
-	body := get(t, web.Options{Source: night(), GitHub: "https://github.com", Calendar: calendar}, "/").Body.String()
-	for _, never := range []string{"<script", "</td> ", "<b>repo", "href=\"javascript", "<main> ", "\u202e"} {
-		if strings.Contains(body, never) {
-			t.Errorf("the page has %s", never)
+	for _, path := range []string{"/", "/evil/%3Cb%3Erepo%3C%2Fb%3E", "/?q=%3Cscript%3E&repo=%22%3E%3Cscript%3E&window=%27%3E%3Cscript%3E&verdict=%3Cscript%3E", "/%3Cscript%3E/%3Cscript%3E",
+		"/evil/%3Cb%3Erepo%3C%2Fb%3E/branch/" + url.PathEscape(hostileText), "/a/b/branch/%3Cscript%3E/../x"} {
+		body := get(t, web.Options{Source: night(), GitHub: "https://github.com", Calendar: calendar}, path).Body.String()
+		body = regexp.MustCompile(`<script src="[./]*page.js" data-events="[./]*events" data-every="30" defer></script>`).ReplaceAllString(body, "")
+		for _, never := range []string{"<script", "</td> ", "<b>repo", "href=\"javascript", "<main> ", "\u202e"} {
+			if strings.Contains(body, never) {
+				t.Errorf("%s has %s", path, never)
+			}
 		}
 	}
 }
 
 func TestHeaders(t *testing.T) {
-	for _, path := range []string{"/", "/style.css", "/nothing"} {
+	for _, path := range []string{"/", "/style.css", "/page.js", "/nothing"} {
 		h := get(t, web.Options{Source: night()}, path).Header()
-		if csp := h.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'; style-src 'self';") {
+		if csp := h.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self';") {
 			t.Errorf("%s: %q", path, csp)
 		}
 		if len(h.Values("Set-Cookie")) > 0 || h.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %v", path, h)
-		}
-	}
-}
-
-func TestRefresh(t *testing.T) {
-	for path, want := range map[string]string{"/": "", "/?refresh=10": "10", "/?refresh=0;url=//evil": ""} {
-		if got := get(t, web.Options{Source: pages{}}, path).Header().Get("Refresh"); got != want {
-			t.Errorf("%s: refresh %q", path, got)
 		}
 	}
 }
@@ -208,6 +230,12 @@ func (b broken) Page(ctx context.Context, _, _ string) (store.Page, error) {
 	return store.Page{}, b.Pages(ctx, nil)
 }
 
+// Repos fails.
+func (b broken) Repos(ctx context.Context) ([]store.Due, error) { return nil, b.Pages(ctx, nil) }
+
+// News counts nothing.
+func (broken) News() uint64 { return 0 }
+
 func TestUnreadable(t *testing.T) {
 	var log bytes.Buffer
 	rec := get(t, web.Options{Source: broken{}, Log: slog.New(slog.NewTextHandler(&log, nil))}, "/")
@@ -221,66 +249,102 @@ func TestUnreadable(t *testing.T) {
 
 func TestOnlyReads(t *testing.T) {
 	rec := httptest.NewRecorder()
-	web.New(web.Options{Source: pages{}}).ServeHTTP(rec, httptest.NewRequest(http.MethodPost, "http://localhost/", nil))
+	web.New(web.Options{Source: pages{}, Local: true}).ServeHTTP(rec, httptest.NewRequest(http.MethodPost, "http://localhost/", nil))
 	if rec.Code != http.StatusMethodNotAllowed {
 		t.Errorf("POST: %d", rec.Code)
 	}
 }
 
-// TestBounded: whatever the store keeps, a page stays within its bytes; the most urgent stands on it, what does not is counted, and who
+// TestBounded: whatever the store keeps, a page stays within its bytes; the most urgent stands on it, what does not is counted or on the next one, and who
 // fills one repository hides no other.
 func TestBounded(t *testing.T) {
-	quoted := strings.Repeat("'", 1000) // five times as long in HTML
-	var steps []plan.Step
-	for range store.WhySteps {
-		steps = append(steps, plan.Step{About: quoted[:store.WhyBytes/store.WhySteps]})
-	}
+	quoted := strings.Repeat("'", plan.MaxText) // five times as long in HTML
 	var many pages
 	add := func(prefix string, n int, kind plan.Kind, verdicts int) {
 		for i := range n {
-			p := store.Page{Repo: plan.Repo{Owner: "acme", Name: fmt.Sprint(prefix, i)}}
+			p := store.Page{Repo: plan.Repo{Owner: "acme", Name: fmt.Sprint(prefix, i)}, Warnings: slices.Repeat([]string{quoted}, 20)}
 			for v := range verdicts {
-				p.Verdicts = append(p.Verdicts, plan.Verdict{Subject: plan.Subject{Pull: v + 1}, Kind: kind, Reason: quoted, Why: steps})
+				p.Verdicts = append(p.Verdicts, plan.Verdict{Subject: plan.Subject{Pull: v + 1}, Kind: kind, Reason: quoted, Title: quoted, Why: slices.Repeat([]plan.Step{{About: quoted}}, 20)})
 			}
 			many = append(many, p)
 		}
 	}
 	add("held-", 20, plan.Held, 1)
-	add("attacked-", 15, plan.Blocked, 100)
+	add("attacked-", 1, plan.Blocked, 2000)
 	add("quiet-", 6000, "", 0)
 	add("urgent-", 20, plan.Blocked, 1)
 	busy := &many[20] // attacked-0
-	busy.Branches, busy.Warnings, busy.More, busy.MoreBranches = slices.Repeat([]plan.BranchVerdict{{Kind: plan.Current}}, 1000), []string{"not enforced"}, 7, 5
+	busy.Branches, busy.More, busy.MoreBranches = slices.Repeat([]plan.BranchVerdict{{Kind: plan.Current}}, 1000), 7, 5
 	busy.Branches[900].Name, busy.Branches[900].Kind = "rw/urgent", plan.Blocked
 
 	o := web.Options{Source: many, GitHub: "https://github.com", Ready: func() []string { return slices.Repeat([]string{quoted}, 1000) }}
 	body := get(t, o, "/").Body.String()
-	if len(body) > web.PageBytes || len(body) < web.PageBytes/2 {
+	if len(body) > 1<<20 {
 		t.Errorf("the page has %d bytes", len(body))
 	}
 	for i := range 20 {
-		if !strings.Contains(body, fmt.Sprintf(`id="acme/urgent-%d"`, i)) {
+		if !strings.Contains(body, fmt.Sprintf(`href="./acme/urgent-%d"`, i)) {
 			t.Errorf("urgent-%d is left out", i)
 		}
 	}
-	for _, want := range []string{"more verdicts are not shown", "more repositories are not shown", "more without open pull requests are not shown", `<dd><b>1521</b> needs action`,
-		`<dd><b>20</b> not released yet`} {
+	for _, want := range []string{"Of each repository the 20 most urgent are shown", "12 more verdicts are not kept", "more are found by their names", "stand on the pages of their repositories",
+		`<dd><b>2021</b> needs action`, `<dd><b>20</b> not released yet`, "rw/urgent"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
-	shown, hidden := strings.Count(body, `<section class="repo"`), 0
-	if m := regexp.MustCompile(`(\d+) more repositories`).FindStringSubmatch(body); m != nil {
-		hidden, _ = strconv.Atoi(m[1])
+	seen := map[string]int{}
+	for page, path := 0, "/acme/attacked-0"; path != ""; page++ {
+		body := get(t, o, path).Body.String()
+		for _, m := range regexp.MustCompile(`>(#\d+)</a>`).FindAllStringSubmatch(body, -1) {
+			seen[m[1]]++
+		}
+		next := regexp.MustCompile(`<a href="(\?[^"]*)" rel="next">`).FindStringSubmatch(body)
+		if len(body) > 1<<20 || next == nil && page != 29 {
+			t.Fatalf("page %d has %d bytes", page, len(body))
+		}
+		if path = ""; next != nil {
+			path = "/acme/attacked-0" + next[1]
+		}
 	}
-	if shown+hidden != 55 {
-		t.Errorf("%d repositories are shown, %d are counted", shown, hidden)
+	if len(seen) != 2000 || seen["#1"] != 1 || seen["#2000"] != 1 {
+		t.Errorf("%d pull requests are on some page", len(seen))
 	}
+}
 
-	body = get(t, web.Options{Source: pages{*busy}}, "/").Body.String()
-	for _, want := range []string{"not enforced", "rw/urgent", "more windowed branches are not shown", "more verdicts are not shown"} {
+// TestFilters: what is asked for is shown and counted, on the page of all and of one; what is no page, or no such verdict, is no error.
+func TestFilters(t *testing.T) {
+	o := web.Options{Source: night(), GitHub: "https://github.com", Calendar: calendar}
+	name := regexp.MustCompile(`<tr class="\w+">\n *<th scope="row">(?:<a class="in"[^>]*>[^<]*</a> )?(?:<a[^>]*>)?([^<]+)<`)
+	for path, want := range map[string][]string{
+		"/?q=%23477":                              {"#477"},
+		"/?q=SECOND+replica":                      {"#482"},
+		"/?q=octocat":                             {"#482"},
+		"/?q=diverged":                            {"rw/cluster-2"},
+		"/?verdict=held":                          {"#482", "rw/cluster-1", "#479"},
+		"/?verdict=held&window=patch-tuesday":     {"#479"},
+		"/?window=no-deploy-friday&verdict=":      {"rw/cluster-2", "#477", "rw/cluster-4", "#468", "#482", "rw/cluster-1", "#479", "rw/cluster-3"},
+		"/?repo=EVIL&page=x":                      nil, // a tip and a branch of hostile names
+		"/?repo=website":                          {},
+		"/?q=%23477&page=2":                       {},
+		"/acme/fleet-infra?verdict=failed":        {"rw/cluster-4"},
+		"/acme/fleet-infra?repo=evil&verdict=due": {},
+	} {
+		body := get(t, o, path).Body.String()
+		got := []string{}
+		for _, m := range name.FindAllStringSubmatch(body, -1) {
+			got = append(got, m[1])
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if want != nil && !slices.Equal(got, want) || want == nil && len(got) != 2 {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+	body := get(t, o, "/?repo=fleet&verdict=held").Body.String()
+	for _, want := range []string{`<a class="kind held" href="?repo=fleet" aria-current="true">held</a></dt><dd><b>3</b>`, `href="?repo=fleet&amp;verdict=failed">failed</a></dt><dd><b>1</b>`, `value="fleet"`, "<option selected>held"} {
 		if !strings.Contains(body, want) {
-			t.Errorf("the page of one does not say %q", want)
+			t.Errorf("no %s in\n%s", want, body)
 		}
 	}
 }
@@ -310,12 +374,14 @@ func (g gated) Pages(ctx context.Context, show func(store.Page) error) error {
 func TestOneDrawing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gated{nil, make(chan struct{}, 100), make(chan struct{})}
-		h := web.New(web.Options{Source: g})
+		h := web.New(web.Options{Source: g, Local: true})
 		ask := func(ctx context.Context) <-chan *httptest.ResponseRecorder {
 			answer := make(chan *httptest.ResponseRecorder, 1)
 			go func() {
 				rec := httptest.NewRecorder()
-				h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "http://localhost/", nil).WithContext(ctx))
+				r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil).WithContext(ctx)
+				r.RemoteAddr = "127.0.0.1:4711"
+				h.ServeHTTP(rec, r)
 				answer <- rec
 			}()
 			synctest.Wait()
@@ -352,7 +418,7 @@ func TestOneDrawing(t *testing.T) {
 // TestHosts: the page answers under loopback names, the names it was given, and the address that was reached; under any other name, as of a
 // page elsewhere that points its name at us, it says nothing but which setting is missing.
 func TestHosts(t *testing.T) {
-	h := web.New(web.Options{Source: night(), Metrics: http.NotFoundHandler(), Hosts: []string{"Sluice.Example.com:443", "", "[2001:db8::7]:8081"}})
+	h := web.New(web.Options{Source: night(), Local: true, Metrics: http.NotFoundHandler(), Hosts: []string{"Sluice.Example.com:443", "", "[2001:db8::7]:8081"}})
 	for host, want := range map[string]bool{
 		"localhost": true, "LOCALHOST:8081": true, "localhost.": true, "127.0.0.1:1": true, "127.8.9.10": true, "[::1]:8081": true, "[::1]": true,
 		"[::ffff:127.0.0.1]": true, "sluice.example.com": true, "SLUICE.example.com.:8443": true, "[2001:DB8:0::7]": true,
@@ -391,23 +457,22 @@ func TestInvisible(t *testing.T) {
 	}
 }
 
-// TestAnchors: a pull request and a windowed branch have an address on the page, which statuses link to. Hostile names are escaped, and two
-// things never share one.
-func TestAnchors(t *testing.T) {
+// TestPlaces: a pull request and a windowed branch have pages, which statuses link to, whatever they are called.
+func TestPlaces(t *testing.T) {
 	in := plan.Repo{Owner: "acme", Name: "fleet"}
-	hostile := plan.Branch(`"><script>alert(1)</script>`)
-	body := get(t, web.Options{Source: pages{{
+	o := web.Options{Source: pages{{
 		Repo:     in,
 		Verdicts: []plan.Verdict{{Subject: plan.Subject{Pull: 7, Base: "main"}, Kind: plan.Held}, {Subject: plan.Subject{Base: "main"}, Kind: plan.Blocked}},
-		Branches: []plan.BranchVerdict{{Name: "rw/größe #1", Kind: plan.Held}, {Name: hostile, Kind: plan.Held}},
-	}}}, "/").Body.String()
-	for _, want := range []string{web.Anchor(in, 0, ""), web.Anchor(in, 7, ""), web.Anchor(in, 0, "rw/größe #1"), web.Anchor(in, 0, hostile)} {
-		if strings.Count(body, ` id="`+template.HTMLEscapeString(want)+`"`) != 1 {
-			t.Errorf("%s has no address, or two:\n%s", want, body)
+		Branches: []plan.BranchVerdict{{Name: "rw/größe #1", Kind: plan.Held}, {Name: hostileText, Kind: plan.Held}, {Name: "a?b%2Fc", Kind: plan.Held}},
+	}}}
+	list := get(t, o, "/").Body.String()
+	for _, place := range []string{web.PlaceOf(in, 0, ""), web.PlaceOf(in, 7, ""), web.PlaceOf(in, 0, "rw/größe #1"), web.PlaceOf(in, 0, hostileText), web.PlaceOf(in, 0, "a?b%2Fc")} {
+		if rec := get(t, o, "/"+place); rec.Code != http.StatusOK {
+			t.Errorf("%s: %d", place, rec.Code)
 		}
-	}
-	if strings.Contains(body, "<script") {
-		t.Error("a branch's name is not escaped")
+		if !strings.Contains(list, ` href="./`+template.HTMLEscapeString(place)+`"`) {
+			t.Errorf("the list does not lead to %s:\n%s", place, list)
+		}
 	}
 }
 
@@ -424,10 +489,7 @@ func TestReasonsAreWhole(t *testing.T) {
 		},
 		Branches: []plan.BranchVerdict{{Name: "rw/a", From: "main", Kind: plan.Blocked, Reason: plan.Brief(long + "!"), Whole: plan.Rest(long + "!")}},
 	}
-	h := web.New(web.Options{Source: pages{page}, GitHub: "https://github.com", Now: func() time.Time { return now }})
-	rec := httptest.NewRecorder()
-	h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "http://localhost/", nil))
-	body := rec.Body.String()
+	body := get(t, web.Options{Source: pages{page}, GitHub: "https://github.com"}, "/").Body.String()
 	for _, want := range []string{long + "<", long + "!", "<b>1</b> not released yet: the reason says why", "<b>1</b> neither held nor merged by sluice"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page does not say %q", want)
@@ -446,10 +508,7 @@ func TestStandingWarningsHideNothing(t *testing.T) {
 	all = append(all, store.Page{Repo: plan.Repo{Owner: "acme", Name: "stands"}, Looked: now, Verdicts: []plan.Verdict{
 		{Subject: plan.Subject{Pull: 1, Base: "main"}, Kind: plan.Blocked, Reason: "conflicts with main: resolve the conflict"},
 	}})
-	h := web.New(web.Options{Source: all, GitHub: "https://github.com", Now: func() time.Time { return now }})
-	rec := httptest.NewRecorder()
-	h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "http://localhost/", nil))
-	if body := rec.Body.String(); !strings.Contains(body, "more repositories are not shown") || !strings.Contains(body, "conflicts with main") {
+	if body := get(t, web.Options{Source: all, GitHub: "https://github.com"}, "/").Body.String(); !strings.Contains(body, "1440 more stand on the pages of their repositories") || !strings.Contains(body, "conflicts with main") {
 		t.Errorf("%d bytes, and what is blocked is not among them", len(body))
 	}
 }

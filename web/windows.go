@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -17,23 +18,67 @@ const (
 	barHeight = 12
 	// barSteps is how many changes of one window are looked at, and pageSteps of all of a page: what opens each minute for two weeks, and some of those.
 	barSteps, pageSteps = 21_000, 100_000
-	// foretold is how many openings the words for the bar name.
+	// foretold is how many openings the words for the bar name, and how many instants at which something is due.
 	foretold = 4
 )
 
 // windowRow is a window.
 type windowRow struct {
-	Name, About, State, Says, Then, Zone string
-	Bar                                  *bar
+	Name, About, State, Says, Why, Then, Zone string
+	In                                        string // the repositories that have it, where there may be others
+	Dues                                      string // what is due when, in words
+	Bar                                       *bar
+}
+
+// join adds a repository that has the window alike.
+func (w *windowRow) join(o windowRow, in string) {
+	if w.In != "" {
+		w.In += ", " + in
+	}
+	switch {
+	case w.Dues == "":
+		w.Dues = o.Dues
+	case o.Dues != "":
+		w.Dues += "; " + o.Dues
+	}
+	if w.Bar != nil && o.Bar != nil {
+		w.Bar.Dues = append(w.Bar.Dues, o.Bar.Dues...)
+	}
+}
+
+// dueTimes is how much is due when, by window.
+type dueTimes map[window.Name]map[time.Time]int
+
+// dueOf is what some entries wait for.
+func dueOf(all []entry, now time.Time) dueTimes {
+	due := dueTimes{}
+	for _, e := range all {
+		if at := e.until(); e.kind() == plan.Held && at.After(now) {
+			for _, n := range e.windows() {
+				if due[window.Name(n)] == nil {
+					due[window.Name(n)] = map[time.Time]int{}
+				}
+				due[window.Name(n)][at]++
+			}
+		}
+	}
+	return due
 }
 
 // bar is what is drawn of a window: columns of half an hour, as high as the part of it in which the window is open.
 type bar struct {
 	Width, Height int
 	Now           int
+	Dues          []dueMark
 	Days          []barDay
 	Runs          []run
 	Text          string // for who does not see it
+}
+
+// dueMark is where something is due.
+type dueMark struct {
+	X    int
+	Text string
 }
 
 type barDay struct {
@@ -47,11 +92,17 @@ type run struct {
 	Class               string
 }
 
-// windowOf is a window at an instant. steps is how many changes may still be looked at.
-func windowOf(c *window.Calendar, n window.Name, now time.Time, steps *int) windowRow {
+// windowOf is a window at an instant, with what is due there. steps is how many changes may still be looked at.
+func windowOf(c *window.Calendar, n window.Name, now time.Time, due map[time.Time]int, steps *int) windowRow {
 	zone, s := c.Zone(n), c.At(n, now)
 	w := windowRow{Name: plain(string(n)), About: plain(c.Description(n)), State: stateOf(s), Says: plan.WindowSays(s, zone), Zone: zone.String()}
 	w.Says = strings.TrimLeft(strings.TrimPrefix(w.Says, w.State), ", ") // which stands before it
+	if !s.Since.IsZero() {
+		w.Says = "since " + plan.Clock(s.Since, zone) + ", " + strings.TrimPrefix(w.Says, "open ")
+	}
+	if s.FrozenBy != "" {
+		w.Why = plain(c.Reason(s.FrozenBy))
+	}
 	if !s.Until.IsZero() {
 		if then := c.At(n, s.Until); !then.Until.IsZero() {
 			w.Then = map[bool]string{true: "closes ", false: "opens "}[then.Open] + plan.Clock(then.Until, zone)
@@ -60,8 +111,29 @@ func windowOf(c *window.Calendar, n window.Name, now time.Time, steps *int) wind
 	w.Bar = barOf(c, n, now.In(zone), steps)
 	if w.Bar != nil {
 		w.Bar.Text = textOf(c, n, now)
+		w.Bar.Dues = w.dues(due, now.In(zone), zone)
 	}
 	return w
+}
+
+// dues says what is due when, and marks it in the bar.
+func (w *windowRow) dues(due map[time.Time]int, now time.Time, zone *time.Location) (marks []dueMark) {
+	from := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, zone)
+	var says []string
+	for _, at := range slices.SortedFunc(maps.Keys(due), time.Time.Compare) {
+		text := fmt.Sprintf("%d due %s", due[at], plan.Clock(at, zone))
+		if len(says) < foretold {
+			says = append(says, text)
+		}
+		if x := int(at.Sub(from) / barColumn); x < w.Bar.Width && len(marks) < barDays {
+			marks = append(marks, dueMark{x, text})
+		}
+	}
+	if len(due) > foretold {
+		says = append(says, "others later")
+	}
+	w.Dues = strings.Join(says, ", ")
+	return marks
 }
 
 // stateOf is a state in one word.
@@ -181,11 +253,8 @@ func heightOf(d time.Duration) int {
 	return max(2, int(d*barHeight/barColumn))
 }
 
-// windows are those of a repository: of the file of its default branch, and live where that is frozen.
+// windows are those of a repository: of the file of its default branch, and live where that is frozen. They have bars as long as there is room for some.
 func (k *sketch) windows(repo plan.Repo) []windowRow {
-	if k.Calendar == nil {
-		return nil
-	}
 	c := k.Calendar(repo)
 	if c == nil {
 		return nil
@@ -197,7 +266,16 @@ func (k *sketch) windows(repo plan.Repo) []windowRow {
 	slices.Sort(names)
 	var all []windowRow
 	for _, n := range names {
-		all = append(all, windowOf(c, n, k.now, &k.steps))
+		w := windowOf(c, n, k.now, k.dues[repo.Key()][n], &k.steps)
+		if w.Bar != nil {
+			if k.bars -= w.Bar.bytes(); k.bars < 0 {
+				w.Bar = nil
+			}
+		}
+		all = append(all, w)
 	}
 	return all
 }
+
+// bytes is about how long a bar is.
+func (b *bar) bytes() int { return 70*(len(b.Runs)+len(b.Days)) + 100*len(b.Dues) }

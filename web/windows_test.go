@@ -49,7 +49,7 @@ func TestBars(t *testing.T) {
 		},
 	} {
 		steps := pageSteps
-		w := windowOf(calendarOf(t, c.windows), "w", now, &steps)
+		w := windowOf(calendarOf(t, c.windows), "w", now, nil, &steps)
 		if w.State != c.state || w.Then != c.then || w.Bar == nil || !strings.HasPrefix(w.Bar.Text, c.text) {
 			t.Fatalf("%s: %+v %+v", name, w, w.Bar)
 		}
@@ -77,11 +77,11 @@ func TestBars(t *testing.T) {
 func TestBarsEnd(t *testing.T) {
 	c, steps := calendarOf(t, "windows: {w: {open: \"0 22 * * *\", duration: 4h}}\n"), 5
 	now := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
-	b := windowOf(c, "w", now, &steps).Bar
+	b := windowOf(c, "w", now, nil, &steps).Bar
 	if last := b.Runs[len(b.Runs)-1]; last.Class != "unknown" || last.X+last.Width != b.Width || last.Width < 10*48 || steps != 0 {
 		t.Errorf("%+v, %d left", last, steps)
 	}
-	if w := windowOf(c, "w", now, &steps); w.Bar != nil || w.Says == "" {
+	if w := windowOf(c, "w", now, nil, &steps); w.Bar != nil || w.Says == "" {
 		t.Errorf("%+v", w)
 	}
 }

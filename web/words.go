@@ -9,16 +9,26 @@ import (
 
 // The words that Go puts on the page; the others stand in page.html.
 const (
-	saysForeign = "This page is not served under this host name. Set public_url (SLUICE_PUBLIC_URL) to the URL at which people reach it, or open it on localhost.\n"
-	saysBusy    = "The page is busy. Reload it.\n"
-	saysUnread  = "Cannot read the database, so nothing is shown. See the log."
-	saysSlow    = "Reading the database takes too long: only the first %d repositories by name are shown."
-	saysUndrawn = "Cannot render the page. See the log.\n"
-	logsUnread  = "cannot read pages"
-	logsUndrawn = "cannot render the page"
-	logsPanic   = "panic while rendering a page"
-	saysNow     = "now"
-	saysNoPull  = "Not open, or not reconciled yet: sluice knows nothing of it now."
+	saysForeign     = "This page is not served under this host name. Set public_url (SLUICE_PUBLIC_URL) to the URL at which people reach it, or open it on localhost.\n"
+	saysNoLogin     = "This page shows private repositories: beyond this machine it takes a log-in. Set public_url, github.client_id and github.client_secret_file, or open it on localhost.\n"
+	saysLogIn       = "Log in with GitHub: you see the repositories that GitHub lets you read."
+	saysRefused     = "You are not logged in: GitHub did not confirm it. Go back and try again.\n"
+	saysNotAsked    = "GitHub cannot be asked what you may read, so nothing is shown. Reload the page."
+	saysCrossOrigin = "This was sent by another page.\n"
+	saysNoOrder     = "Nothing was written: it takes the commit, and a reason on one line.\n"
+	saysUnwritten   = "Nothing was written, or it is not known: %s\n"
+	saysBusy        = "The page is busy. Reload it."
+	saysUnread      = "Cannot read the database, so nothing is shown. See the log."
+	saysSlow        = "Reading the database takes too long: only the first %d repositories by name are shown."
+	saysUndrawn     = "Cannot render the page. See the log.\n"
+	logsUnread      = "cannot read pages"
+	logsUndrawn     = "cannot render the page"
+	logsPanic       = "panic while rendering a page"
+	logsNotAsked    = "cannot ask GitHub what somebody may read"
+	logsNoLogin     = "somebody could not log in"
+	saysNow         = "now"
+	saysUnknown     = "There is nothing here: it does not exist, sluice does not know it yet, or GitHub does not let you read it."
+	saysNone        = "Not open, or not reconciled yet: sluice has no verdict on it now."
 
 	saysNoInstant  = "%s is not a time: use 2026-11-23T22:00, or 2026-11-23T22:00:00Z"
 	saysNoCalendar = "when the windows are open is not known: the file of the default branch is missing or invalid, or was not read since the service began"
@@ -38,9 +48,6 @@ var wordsOfKind = map[plan.Kind]string{
 	plan.Current:    "up to date",
 	plan.Applied:    "up to date, and applied by Flux",
 }
-
-// wordsOfInstant is an instant as the page writes it.
-func wordsOfInstant(t time.Time) string { return t.UTC().Format("Mon 2 Jan 2006 15:04 UTC") }
 
 // wordsOfDistance is how far an instant is from now, coarse: "in 3 h 20 min", "2 d ago".
 func wordsOfDistance(t, now time.Time) string {

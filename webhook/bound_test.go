@@ -63,6 +63,7 @@ func TestBounds(t *testing.T) {
 		{"one that was deleted", "issue_comment", comment("deleted", "User", second, second, "null"), said(false)},
 		{"an App's", "issue_comment", comment("created", "Bot", second, second, "null"), said(false)},
 		{"by an App", "issue_comment", comment("created", "User", second, second, `{"id":1}`), said(false)},
+		{"on our own pages", "issue_comment", comment("created", "User", second, second, `{"id":7}`), said(true)},
 		{"a push", "push", pushed(a, b), plan.Bound{Push: plan.Push{Branch: "main", Before: plan.SHA(a), After: plan.SHA(b)}}},
 		{"a branch that is made", "push", pushed(none, b), plan.Bound{Push: plan.Push{Branch: "main", After: plan.SHA(b)}}},
 		{"one that is deleted", "push", pushed(a, none), plan.Bound{Push: plan.Push{Branch: "main", Before: plan.SHA(a)}}},

@@ -7,7 +7,7 @@ import (
 )
 
 // named is what of the repository an event is about. Whatever is missing or odd about it, it is about the whole.
-func named(event string, p payload) plan.Mention {
+func named(event string, p payload, app int64) plan.Mention {
 	if p.odd {
 		return plan.Mention{}
 	}
@@ -19,7 +19,7 @@ func named(event string, p payload) plan.Mention {
 	case "pull_request_review":
 		return p.namedPull()
 	case "issue_comment":
-		return p.namedComment()
+		return p.namedComment(app)
 	case "check_run":
 		n := commit(p.CheckRun.SHA)
 		n.Bound = bound(plan.Bound{Check: p.CheckRun.result(n.SHA)})
@@ -59,13 +59,13 @@ func (p payload) namedPull() plan.Mention {
 	return n
 }
 
-// namedComment is the pull request that a comment is on, and whether it says to sluice what its author wrote.
-func (p payload) namedComment() plan.Mention {
+// namedComment is the pull request that a comment is on, and whether it says to sluice what its author wrote, by hand or on our own pages.
+func (p payload) namedComment(app int64) plan.Mention {
 	c := p.Comment
 	if p.Issue.Number <= 0 || c.ID <= 0 {
 		return plan.Mention{}
 	}
-	says := p.Action == "created" && c.User.Type == "User" && c.App == nil && c.UpdatedAt == c.CreatedAt
+	says := p.Action == "created" && c.User.Type == "User" && (c.App == nil || c.App.ID == app) && c.UpdatedAt == c.CreatedAt
 	return plan.Mention{Pull: p.Issue.Number, Bound: bound(plan.Bound{Comment: plan.CommentState{ID: c.ID, Pull: p.Issue.Number, Says: says}})}
 }
 

@@ -56,12 +56,14 @@ type payload struct {
 		PullRequest *struct{} `json:"pull_request"`
 	} `json:"issue"`
 	Comment struct {
-		ID        int64     `json:"id"`
-		Body      string    `json:"body"`
-		CreatedAt string    `json:"created_at"`
-		UpdatedAt string    `json:"updated_at"`
-		App       *struct{} `json:"performed_via_github_app"`
-		User      struct {
+		ID        int64  `json:"id"`
+		Body      string `json:"body"`
+		CreatedAt string `json:"created_at"`
+		UpdatedAt string `json:"updated_at"`
+		App       *struct {
+			ID int64 `json:"id"`
+		} `json:"performed_via_github_app"`
+		User struct {
 			Type string `json:"type"`
 		} `json:"user"`
 	} `json:"comment"`

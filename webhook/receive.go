@@ -65,7 +65,7 @@ func (r *receiver) accept(c *gin.Context, event, guid string, p payload) {
 	// A sender who leaves must not take the note along: GitHub does not send again by itself.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), noteWait)
 	defer cancel()
-	hint := Hint{Repo: d.Repo, Named: named(event, p), Event: event, Ours: d.Echo}
+	hint := Hint{Repo: d.Repo, Named: named(event, p, r.App), Event: event, Ours: d.Echo}
 	if reported(event, p) {
 		hint.Event = EventFlux
 	}

@@ -39,6 +39,7 @@ type Options struct {
 	Poke       func(Hint)        // called after the note is durable, or could not be kept; must not block
 	Missed     func()            // called when a request was refused unread that may have been a delivery; must not block; nil: nobody wants to know
 	Self       func() plan.Login // our App's bot, without "[bot]"; "" while it is not known: then nothing is taken for our own doing
+	App        int64             // our App's number
 	Ready      func() []string   // why the service cannot work, for /readyz; nil: it always can
 	Lags       func() []string   // what it cannot do for some although it works, one line each; nil: nothing
 	Now        func() time.Time  // nil: time.Now

@@ -85,7 +85,7 @@ func newWorld() *world {
 
 func (w *world) options() webhook.Options {
 	return webhook.Options{
-		Secret: []byte(secret), FluxSecret: []byte(fluxSecret), Store: w, Self: func() plan.Login { return "sluice" }, Now: func() time.Time { return w.now },
+		Secret: []byte(secret), FluxSecret: []byte(fluxSecret), Store: w, Self: func() plan.Login { return "sluice" }, App: 7, Now: func() time.Time { return w.now },
 		Poke: func(h webhook.Hint) { w.poked = append(w.poked, h) },
 		Log:  slog.New(slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}

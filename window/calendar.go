@@ -48,6 +48,16 @@ func (c *Calendar) Description(n Name) string { return c.spec(n).Description }
 // Cutoff is how long before its close a window stops releasing; 0 for Live and for an unknown name.
 func (c *Calendar) Cutoff(n Name) time.Duration { return c.spec(n).Cutoff }
 
+// Reason is what the file says about a freeze, hostile text; "" for one that is not the file's.
+func (c *Calendar) Reason(freeze string) string {
+	for _, f := range c.freezes {
+		if f.Name == freeze {
+			return f.Reason
+		}
+	}
+	return ""
+}
+
 // At answers for one window at one instant. Fail closed: an unknown window is closed for ever.
 func (c *Calendar) At(n Name, t time.Time) State {
 	w := c.windows[n]

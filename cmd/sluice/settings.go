@@ -34,6 +34,9 @@ func knownSettings() []setting {
 		{key: "github.private_key_file", usage: "file with the App's private key, PEM"},
 		{key: "github.webhook_secret", usage: "the App's webhook secret", secret: true},
 		{key: "github.webhook_secret_file", usage: "file with the App's webhook secret"},
+		{key: "github.client_id", usage: "the App's client id: with it and its secret people log in to the page at public_url"},
+		{key: "github.client_secret", usage: "the App's client secret", secret: true},
+		{key: "github.client_secret_file", usage: "file with the App's client secret"},
 		{key: "flux.secret", usage: "the secret from which the token of each repository's generic-hmac provider is derived; the provider posts to /flux/OWNER/REPO", secret: true},
 		{key: "flux.secret_file", usage: "file with the secret for Flux's generic-hmac providers"},
 		{key: "github.pace", value: "900", usage: "the most points a minute that sluice spends, or off"},
@@ -168,6 +171,10 @@ func parseSettings(v *viper.Viper, from sources) (service.Settings, error) {
 		check("github.app_id", err)
 	}
 	s.PrivateKey, s.WebhookSecret, s.FluxSecret = read("github.private_key"), read("github.webhook_secret"), read("flux.secret")
+	s.ClientID, s.ClientSecret = v.GetString("github.client_id"), read("github.client_secret")
+	if s.LogsIn() != (s.ClientID != "" || len(s.ClientSecret) > 0) {
+		check("github.client_id", errors.New("want github.client_id, github.client_secret_file and public_url together"))
+	}
 	if err := keyError(s.PrivateKey); err != nil {
 		errs = append(errs, fmt.Errorf("setting github.private_key: %w%s", err, cmp.Or(from.from("github.private_key"), from.from("github.private_key_file"))))
 	}

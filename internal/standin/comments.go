@@ -12,7 +12,7 @@ type Comment struct {
 	ID        int64
 	Pull      int
 	By        Actor
-	Via       bool // an App wrote it for that person
+	Via       int64 // the App that wrote it for that person; 0: none did
 	Body      string
 	CreatedAt time.Time // whole seconds, as all of GitHub's times
 	UpdatedAt time.Time
@@ -41,12 +41,12 @@ func (r *Repo) Comments(t time.Time) (shown []Comment) {
 
 // Comment writes a comment on a pull request.
 func (r *Repo) Comment(n int, by Actor, body string) (Comment, error) {
-	return r.comment(Comment{ID: r.g.nextID(), Pull: n, By: by, Body: body, CreatedAt: r.g.Now().Truncate(time.Second)}, "created", nil)
+	return r.CommentVia(n, by, 0, body)
 }
 
 // CommentVia is Comment by an App that a person has let write in their name.
-func (r *Repo) CommentVia(n int, by, body string) (Comment, error) {
-	return r.comment(Comment{ID: r.g.nextID(), Pull: n, By: Person(by), Via: true, Body: body, CreatedAt: r.g.Now().Truncate(time.Second)}, "created", nil)
+func (r *Repo) CommentVia(n int, by Actor, app int64, body string) (Comment, error) {
+	return r.comment(Comment{ID: r.g.nextID(), Pull: n, By: by, Via: app, Body: body, CreatedAt: r.g.Now().Truncate(time.Second)}, "created", nil)
 }
 
 // EditComment changes a comment.

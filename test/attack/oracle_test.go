@@ -427,7 +427,7 @@ func (o *oracle) released(branch, sha string) time.Time {
 	for _, r := range o.w.said {
 		rest, is := strings.CutPrefix(r.Body, "/sluice release ")
 		ofBranch := strings.Contains(rest, " --branch rw/a ")
-		if !is || r.By.Login != "alice" || r.Via || ofBranch != (branch == "rw/a") || !strings.HasPrefix(sha, rest[:7]) ||
+		if !is || r.By.Login != "alice" || r.Via != 0 || ofBranch != (branch == "rw/a") || !strings.HasPrefix(sha, rest[:7]) ||
 			ofBranch && o.wiped.IsZero() && r.At.Before(o.moved) {
 			continue
 		}
@@ -439,7 +439,7 @@ func (o *oracle) released(branch, sha string) time.Time {
 			end = earliest(end, o.noticed(at))
 		}
 		for _, u := range o.w.said {
-			if u.Body == "/sluice undo" && u.By.Login != "mallory" && !u.Via && u.Pull == r.Pull && u.At.After(r.At) && (u.Ended.IsZero() || u.Ended.Sub(u.At) > aWrite && o.wiped.IsZero()) {
+			if u.Body == "/sluice undo" && u.By.Login != "mallory" && u.Via == 0 && u.Pull == r.Pull && u.At.After(r.At) && (u.Ended.IsZero() || u.Ended.Sub(u.At) > aWrite && o.wiped.IsZero()) {
 				end = earliest(end, o.noticed(u.At))
 			}
 		}

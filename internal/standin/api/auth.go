@@ -34,6 +34,7 @@ type caller struct {
 	app   bool   // our App itself, by JSON web token
 	token *token // our App on one installation
 	id    int64  // of the installation
+	lent  bool   // our App in the name of a person
 }
 
 // errNoCredentials is the error for a request without any.
@@ -81,7 +82,11 @@ func (s *Server) byToken(value string) (caller, error) {
 	}
 	s.mu.Lock()
 	t, ok := s.tokens[value]
+	login, lent := s.logins.tokens[value]
 	s.mu.Unlock()
+	if lent {
+		return caller{actor: standin.Person(login), lent: true}, nil
+	}
 	if !ok || !s.Now().Before(t.expires) {
 		return caller{}, standin.Refuse(http.StatusUnauthorized, msgBadCredentials)
 	}
@@ -137,6 +142,9 @@ func (s *Server) RevokeTokens() {
 
 // sees reports whether a caller can see a repository at all: what one cannot see does not exist, 404.
 func (s *Server) sees(c caller, r *standin.Repo) bool {
+	if c.lent && s.Installed(r.Owner()) == nil {
+		return false
+	}
 	if c.token == nil {
 		return !c.app && r.Permission(c.actor.Login) != standin.None // persons see what is public, and everything is until somebody is shut out
 	}

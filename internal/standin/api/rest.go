@@ -59,6 +59,7 @@ func (s *Server) endpoints() map[string]endpoint {
 		"GET /app":                       asApp(s.getApp),
 		"GET /app/installations":         asApp(s.listInstallations),
 		"GET /apps/{app_slug}":           s.getAppBySlug,
+		"GET /user":                      s.getUser,
 		"GET /installation/repositories": s.listInstalled,
 		"POST /app/installations/{installation_id}/access_tokens":                      asApp(s.createToken),
 		"GET /repos/{owner}/{repo}/installation":                                       asApp(s.repoInstallation),
@@ -106,6 +107,8 @@ func (s *Server) routes() http.Handler {
 	for _, service := range []string{"git-upload-pack", "git-receive-pack"} {
 		outer.HandleFunc("POST /{owner}/{repo}/"+service, func(w http.ResponseWriter, r *http.Request) { s.serveGit(w, r, service, exchange) })
 	}
+	outer.HandleFunc("GET /login/oauth/authorize", s.authorize)
+	outer.HandleFunc("POST /login/oauth/access_token", s.exchangeCode)
 	outer.Handle("/", &api{s, mux})
 	return outer
 }

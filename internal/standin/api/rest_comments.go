@@ -29,7 +29,11 @@ func createComment(c *call, r *standin.Repo) (answer, error) {
 	if err := c.read(&ask); err != nil {
 		return answer{}, err
 	}
-	o, err := r.Comment(intOf(c.r.PathValue("issue_number")), c.who.actor, ask.Body)
+	n, via := intOf(c.r.PathValue("issue_number")), int64(0)
+	if c.who.lent {
+		via = c.s.opts.AppID
+	}
+	o, err := r.CommentVia(n, c.who.actor, via, ask.Body)
 	if err != nil {
 		return answer{}, err
 	}
@@ -44,8 +48,8 @@ func (s *Server) commentJSON(r *standin.Repo, c standin.Comment) object {
 		"created_at": timeOrNil(c.CreatedAt), "updated_at": timeOrNil(c.UpdatedAt), "author_association": "NONE", // trust follows permissions
 		"performed_via_github_app": nil,
 	}
-	if c.Via {
-		o["performed_via_github_app"] = s.appJSON(s.Bot())
+	if c.Via != 0 {
+		o["performed_via_github_app"] = s.appJSON(standin.Actor{Login: s.Bot().Login, App: c.Via})
 	}
 	return o
 }

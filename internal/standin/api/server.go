@@ -25,6 +25,9 @@ type Options struct {
 	Limits           Limits            // beside that; none by default, GitHubLimits are those of github.com
 	Memory           bool              // repositories are kept in memory and no git is run: cheap, but nobody can clone
 	Now              func() time.Time  // default time.Now
+	ClientID         string            // of the App for people who log in with it; "": nobody can
+	ClientSecret     string            //
+	Callback         string            // where they may be sent back to
 }
 
 // defaultRateLimit is what an installation gets on github.com.
@@ -44,6 +47,7 @@ type Server struct {
 
 	mu     sync.Mutex
 	tokens map[string]token
+	logins logins
 }
 
 // New starts a stand-in without repositories.
@@ -58,7 +62,7 @@ func New(opts Options) (*Server, error) {
 	if opts.WebhookTransport == nil {
 		opts.WebhookTransport = http.DefaultTransport
 	}
-	s := &Server{opts: opts, tokens: map[string]token{}}
+	s := &Server{opts: opts, tokens: map[string]token{}, logins: logins{codes: map[string]begun{}, tokens: map[string]string{}}}
 	s.hooks = newHook(s)
 	s.limits = limits{perHour: opts.RateLimit, hour: opts.Hour, used: map[limitKey]*usage{}, all: map[limitKey]int{}, flying: map[string]int{}}
 	s.SetLimits(opts.Limits)

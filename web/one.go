@@ -1,0 +1,257 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
+	"github.com/sluicegate/sluice/window"
+)
+
+// oneActs is how many acts the page of a pull request, or of a branch, has.
+const oneActs = 20
+
+// one is a pull request or a windowed branch on a page of its own: why it waits, until when, and what was done.
+type one struct {
+	frame
+	In, Place string // its repository, and that one's page
+	Way       string // its own page, from Root on
+	Name      string // #7, or the branch
+	Link      string // where GitHub shows it
+	Looked    *moment
+	Heading   string // the title of a pull request
+	Author    string
+	Age       *moment
+	Base, SHA string
+	New       string // where a branch goes next
+	Kind      plan.Kind
+	Reason    string
+	Until     *moment
+	Windows   []windowRow // those that it needs
+	Others    []string    // what it needs that is no window
+	At        string      // as it was asked for
+	Then      string      // what its windows say at that instant
+	Release   string      // the comment that releases it; "": none does
+	Writes    bool        // a form here writes that comment
+	Facts     []stepRow   // of the whole
+	Steps     []stepRow   // of a path, a Flux Kustomization, a commit
+	Commits   []commit
+	Unnamed   int // commits that wait beside them
+	Oldest    *moment
+	Branch    bool
+	History   string
+	Acts      []act
+}
+
+// stepRow is a step, and the line of the file that says so.
+type stepRow struct{ About, Says, Link string }
+
+// pull answers with the page of a pull request.
+func (s *site) pull(c *gin.Context) {
+	n, err := strconv.Atoi(c.Param("number"))
+	if err != nil || n < 0 {
+		n = 0 // there is none
+	}
+	s.oneOf(c, n, "", "../../../")
+}
+
+// branch answers with that of a windowed branch.
+func (s *site) branch(c *gin.Context) {
+	name := strings.TrimPrefix(c.Param("name"), "/")
+	s.oneOf(c, 0, plan.Branch(name), strings.Repeat("../", 3+strings.Count(name, "/")))
+}
+
+func (s *site) oneOf(c *gin.Context, pull int, branch plan.Branch, root string) {
+	in := plan.Repo{Owner: c.Param("owner"), Name: c.Param("repo")}
+	o := one{In: plain(in.String()), Branch: branch != "", Name: plain(string(branch)), At: c.Query("at"), Place: root + PlaceOf(in, 0, ""), Way: PlaceOf(in, pull, branch)}
+	if !o.Branch {
+		o.Name = fmt.Sprintf("#%d", pull)
+	}
+	f, may := s.frame(c, root, "sluice · "+o.In+" "+o.Name)
+	if may == nil {
+		return
+	}
+	o.frame = f
+	var body []byte
+	err := s.inTurn(c.Request.Context(), func(ctx context.Context) error {
+		page, err := s.Source.Page(ctx, in.Owner, in.Name)
+		if err == nil && (pull == 0 && branch == "" || !may(page.Repo)) {
+			err = store.ErrUnknown
+		}
+		if err == nil {
+			err = s.explain(ctx, &o, page, pull, branch)
+		}
+		if err == nil {
+			body, err = s.drawn("one", o)
+		}
+		return err
+	})
+	s.reply(c, body, err, "one", func(wrong string) any { o.Wrong = wrong; return o })
+}
+
+// explain reads what is known of a pull request, or of a branch.
+func (s *site) explain(ctx context.Context, o *one, page store.Page, pull int, branch plan.Branch) error {
+	now, in := s.Now(), page.Repo
+	o.In, o.Looked = plain(in.String()), optional(page.Looked, now)
+	if s.Lag != nil {
+		if late := s.Lag(in); late != "" {
+			o.Lags = append([]string{plain(late)}, o.Lags...)
+		}
+	}
+	o.Kind = ""
+	if branch != "" {
+		if i := slices.IndexFunc(page.Branches, func(v plan.BranchVerdict) bool { return v.Name == branch }); i >= 0 {
+			s.ofBranch(o, page, page.Branches[i])
+		}
+	} else if i := slices.IndexFunc(page.Verdicts, func(v plan.Verdict) bool { return pull > 0 && v.Subject.Pull == pull }); i >= 0 {
+		s.ofPull(o, page, page.Verdicts[i])
+	}
+	acts, err := s.Source.History(ctx, store.Asked{Owner: in.Owner, Name: in.Name, Pull: pull, Branch: branch, Statuses: true, Newest: true, Most: oneActs})
+	if err != nil && !errors.Is(err, store.ErrUnknown) {
+		return err
+	}
+	for _, a := range acts {
+		o.Acts = append(o.Acts, s.act(in, a, now))
+	}
+	if o.Kind == "" && len(acts) == 0 {
+		return store.ErrUnknown
+	}
+	if o.Kind == "" {
+		o.Wrong = saysNone
+	} else {
+		o.Title += " · " + string(o.Kind)
+	}
+	o.History = o.Root + "history?" + historyQuery(o.In, pull, branch)
+	return nil
+}
+
+func (s *site) ofPull(o *one, page store.Page, v plan.Verdict) {
+	now, in := s.Now(), page.Repo
+	o.Link = s.link(in, "pull", strconv.Itoa(v.Subject.Pull))
+	o.Heading, o.Author, o.Age = plain(v.Title), plain(string(v.Author)), optional(v.Opened, now)
+	o.Base, o.SHA, o.Kind, o.Reason = plain(string(v.Subject.Base)), v.SHA.Short(), v.Kind, plain(v.Text())
+	s.needs(o, page, v.Releases)
+	o.Until = optionalIn(v.Until, now, s.zone(in, entry{pull: &v}.windows()))
+	s.steps(o, in, v.Subject.Base, v.Why)
+	o.Writes = o.Release != "" && o.Person != ""
+}
+
+func (s *site) ofBranch(o *one, page store.Page, v plan.BranchVerdict) {
+	now, in := s.Now(), page.Repo
+	o.Link = s.link(in, "tree", string(v.Name))
+	o.Base, o.SHA, o.New, o.Kind, o.Reason = plain(string(v.From)), v.Old.Short(), v.New.Short(), v.Kind, plain(v.Text())
+	s.needs(o, page, []layout.Release{layout.Release(v.Window)})
+	o.Until = optionalIn(v.Until, now, s.zone(in, []string{string(v.Window)}))
+	s.steps(o, in, v.From, v.Why)
+	o.Unnamed, o.Oldest = max(0, v.Waiting-len(v.Commits)), optional(v.Oldest, now)
+	for _, c := range v.Commits {
+		shown := commit{SHA: c.SHA.Short(), Link: s.link(in, "commit", string(c.SHA)), Subject: plain(c.Subject), At: momentOf(c.At, now, time.UTC)}
+		if c.Head != nil && c.Head.Pull > 0 {
+			shown.Pull, shown.Place = fmt.Sprintf("#%d", c.Head.Pull), s.link(in, "pull", strconv.Itoa(c.Head.Pull))
+		}
+		o.Commits = append(o.Commits, shown)
+	}
+}
+
+// steps puts each step where it belongs.
+func (s *site) steps(o *one, in plan.Repo, base plan.Branch, why []plan.Step) {
+	for _, step := range why {
+		row := stepRow{About: plain(step.About), Says: plain(step.Says)}
+		if step.Line > 0 {
+			if row.Link = s.link(in, "blob", string(base), config.File); row.Link != "" {
+				row.Link += "#L" + strconv.Itoa(step.Line)
+			}
+		}
+		switch {
+		case o.Release == "" && !o.Branch && strings.HasPrefix(step.About, plan.OrderPrefix+string(plan.ToRelease)) && strings.HasSuffix(step.About, " "+plan.AnyReason):
+			o.Release = row.About
+		case slices.Contains([]string{plan.AboutChecks, plan.AboutReviews, plan.AboutOrder}, step.About):
+			o.Facts = append(o.Facts, row)
+		default:
+			o.Steps = append(o.Steps, row)
+		}
+	}
+}
+
+// needs shows the windows that something needs, and what they say at the instant that was asked for.
+func (s *site) needs(o *one, in store.Page, releases []layout.Release) {
+	var c *window.Calendar
+	if s.Calendar != nil {
+		c = s.Calendar(in.Repo)
+	}
+	names, steps := []window.Name{}, pageSteps
+	for _, r := range releases {
+		if c == nil || !c.Has(window.Name(r)) {
+			o.Others = append(o.Others, plain(string(r)))
+			continue
+		}
+		names = append(names, window.Name(r))
+		o.Windows = append(o.Windows, windowOf(c, window.Name(r), s.Now(), nil, &steps))
+	}
+	if o.At == "" {
+		return
+	}
+	zone := time.UTC
+	if len(names) > 0 {
+		zone = c.Zone(names[0])
+	}
+	at, err := time.ParseInLocation("2006-01-02T15:04", o.At, zone)
+	if err != nil {
+		at, err = time.Parse(time.RFC3339, o.At)
+	}
+	switch {
+	case err != nil:
+		o.Then = fmt.Sprintf(saysNoInstant, plain(o.At))
+	case c == nil:
+		o.Then = saysNoCalendar
+	default:
+		o.Then = thenOf(c, names, at, zone)
+	}
+}
+
+// thenOf is what windows say at an instant.
+func thenOf(c *window.Calendar, names []window.Name, at time.Time, zone *time.Location) string {
+	j := c.Joint(names, at)
+	says := plan.Clock(at, zone) + ": its windows would release it"
+	if !j.Releasable {
+		says = plan.Clock(at, zone) + ": it would be held by " + plain(strings.Join(config.Strings(j.Closed), ", "))
+	}
+	if !j.Until.IsZero() {
+		says += " until " + plan.Clock(j.Until, zone)
+	}
+	return says
+}
+
+// release writes the comment that releases a pull request, with the token of who is logged in: GitHub says whether they may, and whose it is.
+func (s *site) release(c *gin.Context) {
+	person := s.person(c)
+	n, err := strconv.Atoi(c.Param("number"))
+	order := plan.Order{Verb: plan.ToRelease, SHA: plan.SHA(strings.ToLower(c.PostForm("sha"))), Reason: strings.TrimSpace(c.PostForm("reason"))}
+	read, is := plan.OrderOf(order.Line())
+	switch {
+	case person == nil:
+		c.String(http.StatusForbidden, saysLogIn)
+		return
+	case err != nil || n <= 0 || !is || read != order:
+		c.String(http.StatusBadRequest, saysNoOrder)
+		return
+	}
+	ctx, cancel := context.WithTimeout(c.Request.Context(), readWait)
+	defer cancel()
+	if err := person.Comment(ctx, c.Param("owner"), c.Param("repo"), n, order.Line()); err != nil {
+		c.String(http.StatusBadGateway, saysUnwritten, plain(err.Error()))
+		return
+	}
+	c.Redirect(http.StatusSeeOther, "../"+strconv.Itoa(n))
+}
