@@ -78,7 +78,7 @@ func TestWhatSaysNothing(t *testing.T) {
 	}
 	alice := standin.Person("alice")
 	say(w.hub.Bot(), line)
-	_, err := w.r.CommentVia(n, alice, 4711, line)
+	_, err := w.r.CommentVia(n, alice, 99, line)
 	w.must(err)
 	for _, body := range []string{"> " + line, "```\n" + line + "\n```", "please:\n" + line, " " + line, "\n" + line, "/sluice release", "/sluice release abc reason", "/sluice undo it", "/sluicerelease"} {
 		say(alice, body)

@@ -63,10 +63,9 @@ func newWorld(t *testing.T) *world {
 	})
 	w.page = httptest.NewServer(mux)
 	t.Cleanup(w.page.Close)
-	w.github, err = api.New(api.Options{
-		Dir: t.TempDir(), AppID: 7, AppKey: &key.PublicKey, Memory: true, ClientID: "Iv1.abc", ClientSecret: "hunter2", Callback: w.page.URL + "/login/callback",
-	})
+	w.github, err = api.New(api.Options{Dir: t.TempDir(), AppID: 7, AppKey: &key.PublicKey, Memory: true})
 	w.must(err)
+	w.github.LetLogIn("Iv1.abc", "hunter2", w.page.URL+"/login/callback")
 	hub := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { w.asked.Add(1); w.github.Handler().ServeHTTP(rw, r) }))
 	t.Cleanup(func() { hub.Close(); w.github.Close() })
 	w.github.SetURL(hub.URL)

@@ -232,11 +232,9 @@ func (s *Site) May(ctx context.Context, owner, repo string) (v Standing, err err
 
 // Login is the person's own.
 func (s *Site) Login(ctx context.Context) (string, error) {
-	u, _, err := s.rest.Users.Get(ctx, "")
-	if status(err) == http.StatusUnauthorized {
-		return "", ErrToken
-	}
-	return u.GetLogin(), said(err)
+	var found struct{ Viewer struct{ Login string } }
+	err := s.query(ctx, "query who { viewer { login } }", nil, &found)
+	return found.Viewer.Login, err
 }
 
 // askedAtOnce is about how many repositories GitHub is asked in one request, for one point.

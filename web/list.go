@@ -92,6 +92,7 @@ type repoRow struct {
 	Counts      []count
 	Looked      *moment
 	Wake        *moment
+	in          plan.Repo
 	rank        int
 }
 
@@ -197,13 +198,13 @@ func (k *sketch) add(p store.Page) error {
 	k.Empty = false
 	var mine []entry
 	kinds := map[plan.Kind]int{}
-	for i := range p.Verdicts {
-		p.Verdicts[i].Why = nil
-		mine = append(mine, entry{in: p.Repo, pull: &p.Verdicts[i]})
+	for _, v := range p.Verdicts {
+		v.Why = nil
+		mine = append(mine, entry{in: p.Repo, pull: &v})
 	}
-	for i := range p.Branches {
-		p.Branches[i].Why, p.Branches[i].Commits = nil, nil
-		mine = append(mine, entry{in: p.Repo, branch: &p.Branches[i]})
+	for _, b := range p.Branches {
+		b.Why, b.Commits = nil, nil
+		mine = append(mine, entry{in: p.Repo, branch: &b})
 	}
 	k.dues[p.Repo.Key()] = dueOf(mine, k.now)
 	mine = slices.DeleteFunc(mine, func(e entry) bool { return !k.answers(e) })
@@ -266,7 +267,7 @@ func (k *sketch) about(p store.Page, kinds map[plan.Kind]int) {
 		k.MoreUnpaid += p.MoreUnpaid
 	}
 	k.Unkept += p.More + p.MoreBranches
-	r := repoRow{Name: name, Place: place, Looked: optional(p.Looked, k.now), rank: len(byUrgency)}
+	r := repoRow{in: p.Repo, Name: name, Place: place, Looked: optional(p.Looked, k.now), rank: len(byUrgency)}
 	if p.Wake.After(k.now) {
 		r.Wake = optional(p.Wake, k.now)
 	}
@@ -301,6 +302,10 @@ func (k *sketch) done() {
 		k.Rows = append(k.Rows, k.row(e))
 		repos = append(repos, e.in)
 	}
+	slices.SortStableFunc(k.Repos, func(a, b repoRow) int { return a.rank - b.rank })
+	for _, r := range k.Repos[:min(len(k.Repos), maxRepos)] {
+		repos = append(repos, r.in)
+	}
 	k.strip(repos)
 	for _, kind := range byUrgency {
 		k.Kinds = append(k.Kinds, kind)
@@ -318,7 +323,6 @@ func (k *sketch) done() {
 	if k.rows > k.Page*listRows && k.Page < maxPage {
 		k.list.Next = k.with(k.Verdict, k.Page+1)
 	}
-	slices.SortStableFunc(k.Repos, func(a, b repoRow) int { return a.rank - b.rank })
 	if len(k.Repos) > maxRepos {
 		k.MoreRepos, k.Repos = len(k.Repos)-maxRepos, k.Repos[:maxRepos]
 	}
@@ -374,7 +378,6 @@ func (s *site) list(ctx context.Context, f frame, a asked, in *plan.Repo, may fu
 		}
 		k.In = plain(p.Repo.String())
 		_ = k.add(p) // it never fails
-		k.strip([]plan.Repo{p.Repo})
 	} else if err = s.Source.Pages(reading, k.add); err != nil && ctx.Err() == nil && errors.Is(reading.Err(), context.DeadlineExceeded) {
 		k.Troubles, err = append(k.Troubles, fmt.Sprintf(saysSlow, len(k.Repos))), nil
 		k.Empty = false
@@ -402,7 +405,7 @@ type row struct {
 }
 
 func (k *sketch) row(e entry) row {
-	zone := k.zone(e.in, e.windows())
+	zone := k.zone(e.in, e.windows(), e.until())
 	r := row{Kind: e.kind(), Until: optionalIn(e.until(), k.now, zone)}
 	if !k.one {
 		r.Repo, r.RepoPlace = plain(e.in.String()), k.Root+PlaceOf(e.in, 0, "")
@@ -426,18 +429,18 @@ func (k *sketch) row(e entry) row {
 	return r
 }
 
-// zone is that of the first window of some names; UTC if none is known.
-func (s *site) zone(in plan.Repo, names []string) *time.Location {
-	if s.Calendar != nil {
-		if c := s.Calendar(in); c != nil {
-			for _, n := range names {
-				if c.Has(window.Name(n)) {
-					return c.Zone(window.Name(n))
-				}
-			}
-		}
+// zone is that of the window of some names that opens at an instant, else of the first; UTC if none is known.
+func (s *site) zone(in plan.Repo, names []string, at time.Time) *time.Location {
+	if s.Calendar == nil || s.Calendar(in) == nil {
+		return time.UTC
 	}
-	return time.UTC
+	c := s.Calendar(in)
+	known := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !c.Has(window.Name(n)) })
+	if len(known) == 0 {
+		return time.UTC
+	}
+	i := slices.IndexFunc(known, func(n string) bool { return !c.At(window.Name(n), at.Add(-time.Second)).Releasable })
+	return c.Zone(window.Name(known[max(i, 0)]))
 }
 
 // index answers with the list of all.

@@ -142,7 +142,7 @@ func (s *site) ofPull(o *one, page store.Page, v plan.Verdict) {
 	o.Heading, o.Author, o.Age = plain(v.Title), plain(string(v.Author)), optional(v.Opened, now)
 	o.Base, o.SHA, o.Kind, o.Reason = plain(string(v.Subject.Base)), v.SHA.Short(), v.Kind, plain(v.Text())
 	s.needs(o, page, v.Releases)
-	o.Until = optionalIn(v.Until, now, s.zone(in, entry{pull: &v}.windows()))
+	o.Until = optionalIn(v.Until, now, s.zone(in, entry{pull: &v}.windows(), v.Until))
 	s.steps(o, in, v.Subject.Base, v.Why)
 	o.Writes = o.Release != "" && o.Person != ""
 }
@@ -152,7 +152,7 @@ func (s *site) ofBranch(o *one, page store.Page, v plan.BranchVerdict) {
 	o.Link = s.link(in, "tree", string(v.Name))
 	o.Base, o.SHA, o.New, o.Kind, o.Reason = plain(string(v.From)), v.Old.Short(), v.New.Short(), v.Kind, plain(v.Text())
 	s.needs(o, page, []layout.Release{layout.Release(v.Window)})
-	o.Until = optionalIn(v.Until, now, s.zone(in, []string{string(v.Window)}))
+	o.Until = optionalIn(v.Until, now, s.zone(in, []string{string(v.Window)}, v.Until))
 	s.steps(o, in, v.From, v.Why)
 	o.Unnamed, o.Oldest = max(0, v.Waiting-len(v.Commits)), optional(v.Oldest, now)
 	for _, c := range v.Commits {

@@ -97,8 +97,11 @@ func windowOf(c *window.Calendar, n window.Name, now time.Time, due map[time.Tim
 	zone, s := c.Zone(n), c.At(n, now)
 	w := windowRow{Name: plain(string(n)), About: plain(c.Description(n)), State: stateOf(s), Says: plan.WindowSays(s, zone), Zone: zone.String()}
 	w.Says = strings.TrimLeft(strings.TrimPrefix(w.Says, w.State), ", ") // which stands before it
-	if !s.Since.IsZero() {
+	switch closed := closedSince(c, n, now); {
+	case !s.Since.IsZero():
 		w.Says = "since " + plan.Clock(s.Since, zone) + ", " + strings.TrimPrefix(w.Says, "open ")
+	case !s.Open && s.FrozenBy == "" && !closed.IsZero():
+		w.Says = "since " + plan.Clock(closed, zone) + ", " + w.Says
 	}
 	if s.FrozenBy != "" {
 		w.Why = plain(c.Reason(s.FrozenBy))
@@ -114,6 +117,21 @@ func windowOf(c *window.Calendar, n window.Name, now time.Time, due map[time.Tim
 		w.Bar.Dues = w.dues(due, now.In(zone), zone)
 	}
 	return w
+}
+
+// closedSince is when a window that is closed was open last, as far as that is worth to be looked for; zero: longer ago.
+func closedSince(c *window.Calendar, n window.Name, now time.Time) (last time.Time) {
+	for _, back := range []time.Duration{time.Hour, 24 * time.Hour, 31 * 24 * time.Hour} {
+		for i := range c.Intervals(n, now.Add(-back), now) {
+			if !i.Until.IsZero() && !i.Until.After(now) {
+				last = i.Until
+			}
+		}
+		if !last.IsZero() {
+			return last
+		}
+	}
+	return last
 }
 
 // dues says what is due when, and marks it in the bar.

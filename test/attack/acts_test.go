@@ -149,7 +149,7 @@ func (w *world) comment() {
 		c, err := w.repo.Comment, "says"
 		if w.dice.IntN(12) == 0 {
 			c, err = func(n int, by standin.Actor, body string) (standin.Comment, error) {
-				return w.repo.CommentVia(n, by, 4711, body)
+				return w.repo.CommentVia(n, by, 99, body)
 			}, "says by an App"
 		}
 		one, failed := c(p.Number, standin.Person(by), body)

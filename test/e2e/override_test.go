@@ -88,7 +88,7 @@ func TestOverrideDoors(t *testing.T) {
 	}
 	_, err := w.repo.Comment(n, w.github.Bot(), line)
 	w.must(err)
-	_, err = w.repo.CommentVia(n, standin.Person("alice"), 4711, line)
+	_, err = w.repo.CommentVia(n, standin.Person("alice"), 99, line)
 	w.must(err)
 	w.says(n, "alice", "> "+line)
 	w.says(n, "alice", line[:len(line)-len("now")])

@@ -161,8 +161,10 @@ func (c *Checker) errorf(format string, args ...any) {
 	c.tb.Errorf("githubapi: %s", fmt.Sprintf(format, args...))
 }
 
-// foreign reports whether a path is none of GitHub's API: git's own protocol.
-func foreign(path string) bool { return strings.Contains(path, ".git/") }
+// foreign reports whether a path is none of GitHub's API: git's own protocol, and where people log in.
+func foreign(path string) bool {
+	return strings.Contains(path, ".git/") || strings.HasPrefix(path, "/login/")
+}
 
 var errLong = fmt.Errorf("body longer than %d bytes", maxBody)
 

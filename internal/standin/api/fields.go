@@ -104,6 +104,7 @@ var fields = map[string]map[string]resolver{
 		"rateLimit":       of(func(l *view) any { return l }),
 		"repository":      ask((*view).repository),
 		"repositoryOwner": ask((*view).owner),
+		"viewer":          of(func(l *view) any { return l.who.actor }),
 	},
 	"RateLimit": {"cost": of(func(l *view) any { return l.points() })},
 	"Ref": {

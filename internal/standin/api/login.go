@@ -8,8 +8,6 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
-
-	"github.com/sluicegate/sluice/internal/standin"
 )
 
 // People log in with the App as GitHub documents it, with a state and a challenge:
@@ -18,6 +16,8 @@ import (
 
 // logins is who is about to log in, and who has.
 type logins struct {
+	client, secret, callback string // of the App; "": nobody can
+
 	codes  map[string]begun  // by the code, which counts once
 	tokens map[string]string // logins, by the token
 }
@@ -26,6 +26,13 @@ type begun struct{ login, challenge, redirect string }
 
 // lentPrefix begins the tokens of people who logged in.
 const lentPrefix = "ghu_"
+
+// LetLogIn gives the App a client id with its secret, by which people log in with it, and where they are sent back to.
+func (s *Server) LetLogIn(client, secret, callback string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.logins.client, s.logins.secret, s.logins.callback = client, secret, callback
+}
 
 var askWho = template.Must(template.New("who").Parse(`<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Stand-in GitHub</title></head><body>
 <main><h1>Stand-in GitHub</h1><form method="get">{{range $k, $v := .}}{{range $v}}<input type="hidden" name="{{$k}}" value="{{.}}">{{end}}{{end}}
@@ -36,11 +43,14 @@ var askWho = template.Must(template.New("who").Parse(`<!DOCTYPE html><html lang=
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	to, err := url.Parse(q.Get("redirect_uri"))
+	s.mu.Lock()
+	client, callback := s.logins.client, s.logins.callback
+	s.mu.Unlock()
 	switch {
-	case s.opts.ClientID == "" || q.Get("client_id") != s.opts.ClientID:
+	case client == "" || q.Get("client_id") != client:
 		http.NotFound(w, r)
 		return
-	case err != nil || q.Get("redirect_uri") != s.opts.Callback:
+	case err != nil || q.Get("redirect_uri") != callback:
 		http.Error(w, "The redirect_uri is not associated with this application.", http.StatusBadRequest)
 		return
 	case q.Get("login") == "":
@@ -66,7 +76,7 @@ func (s *Server) exchangeCode(w http.ResponseWriter, r *http.Request) {
 	b, known := s.logins.codes[code]
 	delete(s.logins.codes, code)
 	switch {
-	case s.opts.ClientID == "" || r.FormValue("client_id") != s.opts.ClientID || r.FormValue("client_secret") != s.opts.ClientSecret:
+	case s.logins.client == "" || r.FormValue("client_id") != s.logins.client || r.FormValue("client_secret") != s.logins.secret:
 		answer = object{"error": "incorrect_client_credentials"}
 	case known && r.FormValue("redirect_uri") == b.redirect && base64.RawURLEncoding.EncodeToString(sum[:]) == b.challenge:
 		token := lentPrefix + rand.Text()
@@ -83,13 +93,4 @@ func (s *Server) RevokeLogins() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.logins.tokens)
-}
-
-// getUser is who asks.
-// https://docs.github.com/en/rest/users/users#get-the-authenticated-user
-func (s *Server) getUser(c *call) (answer, error) {
-	if c.who.app || c.who.token != nil {
-		return answer{}, standin.Refuse(http.StatusForbidden, "Resource not accessible by integration")
-	}
-	return ok(s.userJSON(c.who.actor))
 }

@@ -59,7 +59,6 @@ func (s *Server) endpoints() map[string]endpoint {
 		"GET /app":                       asApp(s.getApp),
 		"GET /app/installations":         asApp(s.listInstallations),
 		"GET /apps/{app_slug}":           s.getAppBySlug,
-		"GET /user":                      s.getUser,
 		"GET /installation/repositories": s.listInstalled,
 		"POST /app/installations/{installation_id}/access_tokens":                      asApp(s.createToken),
 		"GET /repos/{owner}/{repo}/installation":                                       asApp(s.repoInstallation),

@@ -25,9 +25,6 @@ type Options struct {
 	Limits           Limits            // beside that; none by default, GitHubLimits are those of github.com
 	Memory           bool              // repositories are kept in memory and no git is run: cheap, but nobody can clone
 	Now              func() time.Time  // default time.Now
-	ClientID         string            // of the App for people who log in with it; "": nobody can
-	ClientSecret     string            //
-	Callback         string            // where they may be sent back to
 }
 
 // defaultRateLimit is what an installation gets on github.com.
