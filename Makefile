@@ -7,6 +7,8 @@ export GOFLAGS += -tags=nomsgpack
 LINT_VERSION := v2.15.0
 VULN_VERSION := v1.1.4
 REDOCLY_VERSION := 1.34.5
+AXE_VERSION := 4.14.1
+PUPPETEER_VERSION := 24.43.1
 BIN := $(CURDIR)/bin
 # The race detector needs a C compiler; where there is none the tests run without it. With it come checks of unsafe pointers. SQLite was
 # translated from C, keeps what it has outside Go's memory and has locks of its own: to watch each of its steps would find nothing, and make
@@ -84,6 +86,18 @@ openapi: $(REDOCLY) ## the API's description by a public linter; needs npm
 
 $(REDOCLY):
 	npm install --prefix $@.new --no-audit --no-fund --ignore-scripts @redocly/cli@$(REDOCLY_VERSION)
+	mv $@.new $@
+
+AXE := $(BIN)/axe-$(AXE_VERSION)-$(PUPPETEER_VERSION)
+CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
+
+.PHONY: browser
+browser: $(AXE) ## the pages in a browser, by axe too; needs npm and Chromium; SHOTS=DIR keeps pictures
+	@test -n '$(CHROMIUM)' || { echo "there is no Chromium: set CHROMIUM to its path"; exit 1; }
+	$(GO) test -count=1 -timeout 15m -run TestInABrowser -v ./web -args -modules $< -chromium '$(CHROMIUM)' -shots '$(SHOTS)'
+
+$(AXE):
+	npm install --prefix $@.new --no-audit --no-fund --ignore-scripts axe-core@$(AXE_VERSION) puppeteer-core@$(PUPPETEER_VERSION)
 	mv $@.new $@
 
 .PHONY: vulns

@@ -72,6 +72,8 @@ func TestStatusLinks(t *testing.T) {
 	if url, _ := w.target(w.pull(third).HeadSHA, "sluice/main"); url != "https://sluice.example.com/page/"+place {
 		t.Errorf("with public_url it links to %q", url)
 	}
+	p.stop(syscall.SIGTERM)
+	p = w.serve()
 	w.eventually("that is its page", func() bool {
 		_, body := get(t, strings.TrimSuffix(p.page, "/")+"/"+place)
 		return strings.Contains(body, "held by w until")
