@@ -21,6 +21,7 @@ const (
 	maxStreams  = 32
 	streamFor   = 10 * time.Minute
 	streamEvery = time.Second
+	streamIdle  = 15 * time.Second
 	// reloadAfter is when a browser that runs no script of ours loads a page again.
 	reloadAfter = 30
 )

@@ -218,11 +218,9 @@ func (s *site) inTurn(ctx context.Context, f func(context.Context) error) error 
 
 // events tells a browser whenever there is something new to ask for.
 func (s *site) events(c *gin.Context) {
-	f, may := s.frame(c, "./", "")
-	if may == nil {
+	if _, may := s.frame(c, "./", ""); may == nil {
 		return
 	}
-	_ = f
 	select {
 	case s.streams <- struct{}{}:
 		defer func() { <-s.streams }()
@@ -236,11 +234,16 @@ func (s *site) events(c *gin.Context) {
 	out := http.NewResponseController(c.Writer)
 	tick := time.NewTicker(streamEvery)
 	defer tick.Stop()
+	var wrote time.Time
 	for told := uint64(0); ; {
+		says := ":\n\n" // nothing, so that nobody between us takes it for dead
 		if now := s.Source.News() + 1; now != told {
-			told = now
-			_ = out.SetWriteDeadline(time.Now().Add(turnWait)) // the server's own is for one answer
-			if _, err := fmt.Fprintf(c.Writer, "data: %d\n\n", now); err != nil || out.Flush() != nil {
+			told, says = now, fmt.Sprintf("data: %d\n\n", now)
+		}
+		if says != ":\n\n" || time.Since(wrote) >= streamIdle {
+			wrote = time.Now()
+			_ = out.SetWriteDeadline(wrote.Add(turnWait)) // the server's own is for one answer
+			if _, err := c.Writer.WriteString(says); err != nil || out.Flush() != nil {
 				return
 			}
 		}

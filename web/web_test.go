@@ -1,11 +1,13 @@
 package web_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -14,6 +16,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -510,5 +513,49 @@ func TestStandingWarningsHideNothing(t *testing.T) {
 	}})
 	if body := get(t, web.Options{Source: all, GitHub: "https://github.com"}, "/").Body.String(); !strings.Contains(body, "1440 more stand on the pages of their repositories") || !strings.Contains(body, "conflicts with main") {
 		t.Errorf("%d bytes, and what is blocked is not among them", len(body))
+	}
+}
+
+// TestStreams: a stream says that there is something new, stays open although nothing happens, ends with the service, and no more than a few are open at once.
+func TestStreams(t *testing.T) {
+	ended := make(chan struct{})
+	var count atomic.Uint64
+	s := httptest.NewUnstartedServer(web.New(web.Options{Source: changing{pages{}, &count}, Local: true, Ended: ended}))
+	s.Config.ReadTimeout, s.Config.WriteTimeout = 200*time.Millisecond, 200*time.Millisecond // as the service's, in short
+	s.Start()
+	defer s.Close()
+	var streams []*bufio.Reader
+	open, refused := 0, 0
+	for range 40 {
+		resp, err := http.Get(s.URL + "/events")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close() //nolint:errcheck // it ends with the service
+		switch resp.StatusCode {
+		case http.StatusOK:
+			open++
+			streams = append(streams, bufio.NewReader(resp.Body))
+		case http.StatusServiceUnavailable:
+			refused++
+		}
+	}
+	if open == 0 || open > 32 || open+refused != 40 {
+		t.Errorf("%d are open, %d were refused", open, refused)
+	}
+	for _, r := range streams {
+		if line, err := r.ReadString('\n'); err != nil || line != "data: 1\n" {
+			t.Fatalf("%q %v", line, err)
+		}
+	}
+	count.Add(1) // which is told a second after it began, long after the server would have ended any other answer
+	for _, r := range streams {
+		if all, err := r.ReadString('2'); err != nil || all != "\ndata: 2" {
+			t.Errorf("%q %v", all, err)
+		}
+	}
+	close(ended)
+	if _, err := io.ReadAll(streams[0]); err != nil {
+		t.Error(err)
 	}
 }
