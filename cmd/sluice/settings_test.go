@@ -118,6 +118,32 @@ func TestSettingsFileErrors(t *testing.T) {
 	}
 }
 
+// TestLogInSettings: what a log-in takes is set together or not at all, and its secret is in a file or the environment.
+func TestLogInSettings(t *testing.T) {
+	const says = "want github.client_id, github.client_secret_file and public_url together"
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("0123456789abcdef0123\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	id, file, page := []string{"--github.client_id", "Iv1.abc"}, []string{"--github.client_secret_file", secret}, []string{"--public_url", "https://sluice.example.com"}
+	for _, c := range []struct {
+		args  []string
+		fails bool
+	}{{nil, false}, {page, false}, {id, true}, {file, true}, {slices.Concat(id, file), true}, {slices.Concat(id, page), true}, {slices.Concat(file, page), true}, {slices.Concat(id, file, page), false}} {
+		s, err := readWith(t, c.args)
+		if (err != nil) != c.fails || err != nil && !strings.Contains(err.Error(), says) || s.LogsIn() != (len(c.args) == 6) {
+			t.Errorf("%q: %v", c.args, err)
+		}
+	}
+	s, _ := readWith(t, slices.Concat(id, file, page))
+	if string(s.ClientSecret) != "0123456789abcdef0123" || s.ClientID != "Iv1.abc" {
+		t.Errorf("%q %q", s.ClientID, s.ClientSecret)
+	}
+	if _, err := readWith(t, []string{"--github.client_secret", "x"}); err == nil {
+		t.Error("a secret is a flag")
+	}
+}
+
 // TestSecretsAlike: one rule for all secrets, wherever they come from: space around one is no part of it, and nothing but space is an
 // error that names the setting. A short one is warned of.
 func TestSecretsAlike(t *testing.T) {
