@@ -87,6 +87,15 @@ func (d *branchCase) about(c plan.Command, place int) (why string, is bool) {
 	return "", true
 }
 
+// releaseLine is the comment that lets the branch move, where the file lets somebody.
+func (d *branchCase) releaseLine() []plan.Step {
+	if d.j.policy.Override == nil || !d.found() || d.j.observes() {
+		return nil
+	}
+	line := plan.Order{Verb: plan.ToRelease, SHA: plan.SHA(d.target().Short()), Branch: d.name, Reason: plan.AnyReason}.Line()
+	return []plan.Step{{About: line, Says: "as a comment on any pull request lets it move now, where override.by names you; it takes the line twice"}}
+}
+
 // along is what goes along with a commit.
 func (d *branchCase) along(place int) []plan.Step {
 	var out []plan.Step

@@ -332,7 +332,7 @@ func closed(d *branchCase) (ruling, bool) {
 		return ruling{}, false
 	}
 	return ruling{
-		kind: plan.Held, reason: d.sayHeld(), until: d.open.ReleasableChange, wake: d.open.Next, goes: d.target(), why: slices.Concat(d.skipped(), d.told),
+		kind: plan.Held, reason: d.sayHeld(), until: d.open.ReleasableChange, wake: d.open.Next, goes: d.target(), why: slices.Concat(d.releaseLine(), d.skipped(), d.told),
 	}, true
 }
 

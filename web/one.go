@@ -174,7 +174,7 @@ func (s *site) steps(o *one, in plan.Repo, base plan.Branch, why []plan.Step) {
 			}
 		}
 		switch {
-		case o.Release == "" && !o.Branch && strings.HasPrefix(step.About, plan.OrderPrefix+string(plan.ToRelease)) && strings.HasSuffix(step.About, " "+plan.AnyReason):
+		case o.Release == "" && strings.HasPrefix(step.About, plan.OrderPrefix+string(plan.ToRelease)) && strings.HasSuffix(step.About, " "+plan.AnyReason):
 			o.Release = row.About
 		case slices.Contains([]string{plan.AboutChecks, plan.AboutReviews, plan.AboutOrder}, step.About):
 			o.Facts = append(o.Facts, row)

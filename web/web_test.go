@@ -125,6 +125,9 @@ func night() pages {
 		{SHA: sha("d"), At: now.Add(-time.Hour), Subject: "nginx-rw: another port", Head: &plan.Head{Pull: 482}},
 		{SHA: sha("e"), At: now.Add(-2 * time.Hour), Subject: "nginx-rw: three replicas (#481)"},
 	}
+	fleet.Branches[0].Why = []plan.Step{
+		{About: "/sluice release ddddddd --branch rw/cluster-1 REASON", Says: "as a comment on any pull request lets it move now"}, {About: "kustomization/apps", Says: "applied"},
+	}
 	fleet.MoreBranches = 4
 	fleet.Green, fleet.GreenUntil = 3, now.Add(20*time.Minute)
 	hostile := hostileText
