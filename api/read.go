@@ -120,7 +120,7 @@ const historyMost = 100
 // history is who did what, the newest first.
 func (s *server) history(r *http.Request, p store.Page) (any, error) {
 	q := r.URL.Query()
-	asked := store.Asked{Owner: p.Repo.Owner, Name: p.Repo.Name, ID: p.Repo.ID, Branch: plan.Branch(q.Get("branch")), Statuses: q.Get("statuses") == "true", Newest: true, Most: historyMost + 1}
+	asked := store.Asked{Owner: p.Repo.Owner, Name: p.Repo.Name, Sight: store.Only(p.Repo.ID), Branch: plan.Branch(q.Get("branch")), Statuses: q.Get("statuses") == "true", Newest: true, Most: historyMost + 1}
 	var err error
 	if text := q.Get("pull"); text != "" {
 		if asked.Pull, err = strconv.Atoi(text); err != nil || asked.Pull < 1 {

@@ -203,9 +203,9 @@ func (d *pullCase) steps() (all []plan.Step) {
 		all = append(append(all, plan.Step{About: d.releaseLine(), Says: "as a comment releases it now, where override.by names you"}), d.told...)
 	}
 	if d.pull.Number != 0 && d.policy != nil && d.need.managed > 0 && !d.pull.Unread.Is() {
-		all = append(all, plan.Step{About: plan.AboutChecks, Says: d.sayChecks()}, plan.Step{About: plan.AboutReviews, Says: d.sayReviews()})
+		all = append(all, plan.Step{About: plan.AboutChecks, Says: d.sayChecks(), Whole: true}, plan.Step{About: plan.AboutReviews, Says: d.sayReviews(), Whole: true})
 		if d.of > 1 {
-			all = append(all, plan.Step{About: plan.AboutOrder, Says: sayTurn(d.turn, d.of)})
+			all = append(all, plan.Step{About: plan.AboutOrder, Says: sayTurn(d.turn, d.of), Whole: true})
 		}
 	}
 	if d.pull.AutoMerge != "" {

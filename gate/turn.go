@@ -43,7 +43,7 @@ func (j *judge) giveTurns(cases []*pullCase) []plan.Action {
 	return append(out, t.updates(cases)...)
 }
 
-// line numbers those that are held until one instant, by the windows of one base, as they will have their turn.
+// line numbers those that windows of one base hold until one instant, as they will have their turn. A draft has none.
 func line(cases []*pullCase) {
 	type opening struct {
 		base plan.Branch
@@ -51,7 +51,7 @@ func line(cases []*pullCase) {
 	}
 	held := map[opening][]*pullCase{}
 	for _, d := range cases {
-		if d.policy != nil && d.ruling.kind == plan.Held && !d.ruling.until.IsZero() {
+		if d.policy != nil && d.ruling.kind == plan.Held && len(d.ruling.closed) > 0 && !d.ruling.until.IsZero() && !d.pull.Draft {
 			at := opening{d.pull.Base, d.ruling.until}
 			held[at] = append(held[at], d)
 		}

@@ -449,6 +449,8 @@ func (d *pullCase) sayChecks() string {
 		return "could not all be read"
 	case !some:
 		return "none was reported, and none is required"
+	case d.policy.PullRequests.Checks != config.ChecksAll && len(d.requiredOfOthers()) == 0:
+		return fmt.Sprintf("none is required; %d reported", len(d.counted()))
 	case now.State == plan.ChecksRed:
 		return "failed: " + few(now.About)
 	case now.State == plan.ChecksRunning:

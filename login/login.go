@@ -9,7 +9,7 @@
 // # How it fails
 //
 // Closed. What GitHub does not answer is not shown; a token that GitHub does not know any more ends its session. Sessions are bounded in number, those of one person more
-// narrowly, and so are the codes that are tried at GitHub in a minute.
+// narrowly, and so are the codes that are tried at GitHub at once.
 package login
 
 import (
@@ -17,6 +17,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -36,10 +37,10 @@ const (
 	readsFor   = time.Minute      // what GitHub said of a repository
 	sessions   = 2000             // at once
 	ofOne      = 5                // of them of one person
-	triesMost  = 60               // codes in a minute
-	exchange   = 10 * time.Second // how long GitHub may take for one
+	codes      = 8                // that are tried at GitHub at once
+	answerIn   = 8 * time.Second  // how long GitHub may take for a code, or for what somebody may read
 	maxTo      = 500              // bytes of where somebody wanted to go
-	maxRepos   = 5000             // that are asked about for one person
+	maxRepos   = 5000             // that are asked about at once
 )
 
 // ErrOver is the error of a session that GitHub ended.
@@ -48,7 +49,7 @@ var ErrOver = errors.New("the session is over")
 // Site is GitHub, for one person. *person.Site is one.
 type Site interface {
 	Login(ctx context.Context) (string, error)
-	Readable(ctx context.Context, repos []plan.Repo) (map[int64]bool, error)
+	Readable(ctx context.Context, repos []plan.Repo) ([]int64, error)
 	Comment(ctx context.Context, owner, repo string, pull int, text string) (at string, err error)
 }
 
@@ -67,11 +68,10 @@ type Door struct {
 	page   *url.URL
 	client oauth2.Config
 	seal   *securecookie.SecureCookie
+	trying chan struct{} // full while as many codes are tried as may be
 
-	mu    sync.Mutex
-	open  map[string]*Person
-	since time.Time // of the minute in which tries are counted
-	tries int
+	mu   sync.Mutex
+	open map[string]*Person
 }
 
 // Person is somebody who is logged in.
@@ -80,11 +80,17 @@ type Person struct {
 	site   Site
 	begun  time.Time
 	until  time.Time
-	over   bool
 	now    func() time.Time
-	mu     sync.Mutex // held while GitHub is asked
-	reads  map[int64]bool
-	readAt time.Time
+	asking chan struct{} // full while GitHub is asked
+	mu     sync.Mutex
+	over   bool
+	reads  map[string]said // by the name of a repository, in lower case
+}
+
+// said is what GitHub said of a repository: its number, if they may read it.
+type said struct {
+	id int64
+	at time.Time
 }
 
 // begun is what a browser keeps of who is at GitHub.
@@ -109,7 +115,8 @@ func New(o Options) (*Door, error) {
 			ClientID: o.ID, ClientSecret: o.Secret, RedirectURL: page.String() + "/login/callback",
 			Endpoint: oauth2.Endpoint{AuthURL: github + "/login/oauth/authorize", TokenURL: github + "/login/oauth/access_token", AuthStyle: oauth2.AuthStyleInParams},
 		},
-		seal: securecookie.New(securecookie.GenerateRandomKey(32), securecookie.GenerateRandomKey(32)),
+		trying: make(chan struct{}, codes),
+		seal:   securecookie.New(securecookie.GenerateRandomKey(32), securecookie.GenerateRandomKey(32)),
 	}
 	d.seal.MaxAge(int(sessionFor / time.Second))
 	return d, nil
@@ -172,11 +179,15 @@ func (d *Door) Arrive(w http.ResponseWriter, r *http.Request) error {
 		return errors.New("GitHub sent back another state")
 	case q.Get("code") == "":
 		return fmt.Errorf("GitHub let nobody in: %s", plan.Text(plan.Clean(q.Get("error"))))
-	case !d.try():
-		return errors.New("too many log in in this minute")
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), exchange)
+	ctx, cancel := context.WithTimeout(r.Context(), answerIn)
 	defer cancel()
+	select {
+	case d.trying <- struct{}{}:
+		defer func() { <-d.trying }()
+	case <-ctx.Done():
+		return errors.New("too many log in at once")
+	}
 	p, err := d.enter(ctx, q.Get("code"), b.Verifier)
 	if err != nil {
 		return err
@@ -191,8 +202,12 @@ func (d *Door) Arrive(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// direct follows no redirect: what is sent holds the App's secret.
+var direct = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+
 // enter asks GitHub who has a code.
 func (d *Door) enter(ctx context.Context, code, verifier string) (*Person, error) {
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, direct)
 	token, err := d.client.Exchange(ctx, code, oauth2.VerifierOption(verifier))
 	if err != nil {
 		var refused *oauth2.RetrieveError
@@ -202,7 +217,7 @@ func (d *Door) enter(ctx context.Context, code, verifier string) (*Person, error
 		return nil, errors.New("GitHub cannot be asked whose the code is")
 	}
 	now := d.Now()
-	p := &Person{begun: now, until: now.Add(sessionFor), now: d.Now}
+	p := &Person{begun: now, until: now.Add(sessionFor), now: d.Now, asking: make(chan struct{}, 1), reads: map[string]said{}}
 	if !token.Expiry.IsZero() && token.Expiry.Before(p.until) {
 		p.until = token.Expiry
 	}
@@ -213,17 +228,6 @@ func (d *Door) enter(ctx context.Context, code, verifier string) (*Person, error
 		err = errors.New("GitHub does not say who it is")
 	}
 	return p, err
-}
-
-// try counts a code.
-func (d *Door) try() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if now := d.Now(); now.Sub(d.since).Abs() >= time.Minute {
-		d.since, d.tries = now, 0
-	}
-	d.tries++
-	return d.tries <= triesMost
 }
 
 // keep remembers a session, and gives its name. The oldest go where there are too many, those of the same person first.
@@ -283,28 +287,61 @@ func (d *Door) Leave(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, d.cookie(session, "", 0))
 }
 
-// Reads gives which of some repositories the person may read, as GitHub said within the last minute; [ErrOver]: GitHub does not know them any more.
-func (p *Person) Reads(ctx context.Context, repos []plan.Repo) (func(plan.Repo) bool, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// Reads gives GitHub's numbers of those of some repositories that the person may read, as GitHub said within the last minute, and is never nil; [ErrOver]: GitHub does not know them
+// any more. One whose number is another than GitHub has for its name is none of them.
+func (p *Person) Reads(ctx context.Context, repos ...plan.Repo) (map[int64]bool, error) {
+	repos = repos[:min(len(repos), maxRepos)]
+	ctx, cancel := context.WithTimeout(ctx, answerIn)
+	defer cancel()
+	select { // who comes meanwhile finds the answer
+	case p.asking <- struct{}{}:
+		defer func() { <-p.asking }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	at := p.now()
-	if p.over {
+	var unknown []plan.Repo
+	p.mu.Lock()
+	for _, r := range repos {
+		if was, is := p.reads[key(r)]; !is || at.Sub(was.at).Abs() >= readsFor {
+			unknown = append(unknown, r)
+		}
+	}
+	over := p.over
+	p.mu.Unlock()
+	if over {
 		return nil, ErrOver
 	}
-	if p.reads == nil || at.Sub(p.readAt).Abs() >= readsFor {
-		found, err := p.site.Readable(ctx, repos[:min(len(repos), maxRepos)])
-		if errors.Is(err, person.ErrToken) {
-			p.over = true
-			return nil, ErrOver
-		}
-		if err != nil {
-			return nil, err
-		}
-		p.reads, p.readAt = found, at
+	var found []int64
+	var err error
+	if len(unknown) > 0 {
+		found, err = p.site.Readable(ctx, unknown)
 	}
-	reads := p.reads // it is replaced, never changed
-	return func(r plan.Repo) bool { return r.ID != 0 && reads[r.ID] }, nil
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case errors.Is(err, person.ErrToken):
+		p.over = true
+		return nil, ErrOver
+	case err != nil:
+		return nil, err
+	case len(found) != len(unknown):
+		return nil, errors.New("GitHub does not say what the person may read")
+	}
+	maps.DeleteFunc(p.reads, func(_ string, was said) bool { return at.Sub(was.at).Abs() >= readsFor })
+	for i, r := range unknown {
+		p.reads[key(r)] = said{found[i], at}
+	}
+	sees := map[int64]bool{}
+	for _, r := range repos {
+		if id := p.reads[key(r)].id; id != 0 && (r.ID == id || r.ID == 0) {
+			sees[id] = true
+		}
+	}
+	return sees, nil
 }
+
+func key(r plan.Repo) string { return strings.ToLower(r.String()) }
 
 // Comment writes a comment on a pull request in their name.
 func (p *Person) Comment(ctx context.Context, owner, repo string, pull int, text string) error {

@@ -49,14 +49,14 @@ func newWorld(t *testing.T) *world {
 			http.Error(rw, "nobody", http.StatusUnauthorized)
 			return
 		}
-		may, err := p.Reads(r.Context(), w.repos())
+		may, err := p.Reads(r.Context(), w.repos()...)
 		if err != nil {
 			http.Error(rw, err.Error(), http.StatusServiceUnavailable)
 			return
 		}
 		fmt.Fprint(rw, p.Login, " ", r.URL.RequestURI())
 		for _, repo := range w.repos() {
-			if may(repo) {
+			if may[repo.ID] {
 				fmt.Fprint(rw, " ", repo.Name)
 			}
 		}
@@ -269,14 +269,53 @@ func TestBounds(t *testing.T) {
 			t.Errorf("session %d: %d", i, code)
 		}
 	}
-	asked, refused := w.asked.Load(), 0
-	for range 70 {
-		if code, _ := w.get(w.browser("bob"), "/login"); code != http.StatusOK {
-			refused++
+	for range 100 { // whoever brings codes that are none keeps nobody out
+		c := w.browser("mallory")
+		c.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
+			if strings.HasSuffix(r.URL.Path, "/authorize") {
+				return http.ErrUseLastResponse
+			}
+			return nil
+		}
+		resp, err := c.Get(w.page.URL + "/login")
+		w.must(err)
+		at, err := resp.Location()
+		w.must(err)
+		_ = resp.Body.Close()
+		if code, _ := w.get(c, "/login/callback?code=none&state="+at.Query().Get("state")); code != http.StatusForbidden {
+			t.Fatalf("%d", code)
 		}
 	}
-	if refused < 10 || w.asked.Load() == asked {
-		t.Errorf("%d were refused", refused)
+	if code, body := w.get(w.browser("bob"), "/login"); code != http.StatusOK {
+		t.Errorf("bob: %d %s", code, body)
+	}
+}
+
+// TestSecretGoesNowhereElse: what answers in GitHub's place with a redirect does not get the App's secret sent on.
+func TestSecretGoesNowhereElse(t *testing.T) {
+	var reached atomic.Bool
+	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		reached.Store(true)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"access_token":"x","token_type":"bearer"}`))
+	}))
+	defer evil.Close()
+	github := httptest.NewServer(http.RedirectHandler(evil.URL, http.StatusTemporaryRedirect))
+	defer github.Close()
+	d, err := login.New(login.Options{GitHub: github.URL, Page: "http://sluice.example.com", ID: "x", Secret: "hunter2", Site: func(string) (login.Site, error) { return silent{}, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := httptest.NewRecorder()
+	d.Begin(rec, httptest.NewRequest(http.MethodGet, "/login", nil))
+	at, err := url.Parse(rec.Header().Get("Location"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodGet, "/login/callback?code=c&state="+at.Query().Get("state"), nil)
+	r.AddCookie(rec.Result().Cookies()[0]) //nolint:bodyclose // a recorder's
+	if err := d.Arrive(httptest.NewRecorder(), r); err == nil || reached.Load() || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("%v, and the other was reached: %t", err, reached.Load())
 	}
 }
 
@@ -284,7 +323,7 @@ func TestBounds(t *testing.T) {
 type silent struct{}
 
 func (silent) Login(context.Context) (string, error) { return "alice", nil }
-func (silent) Readable(context.Context, []plan.Repo) (map[int64]bool, error) {
+func (silent) Readable(context.Context, []plan.Repo) ([]int64, error) {
 	return nil, errors.New("no answer")
 }
 func (silent) Comment(context.Context, string, string, int, string) (string, error) {

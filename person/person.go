@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/google/go-github/v60/github"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/forge/client"
@@ -237,34 +238,48 @@ func (s *Site) Login(ctx context.Context) (string, error) {
 	return found.Viewer.Login, err
 }
 
-// askedAtOnce is about how many repositories GitHub is asked in one request, for one point.
-const askedAtOnce = 100
+const (
+	askedAtOnce = 100 // repositories in one request, for one point
+	sideBySide  = 8   // such requests
+)
 
-// Readable is which of some repositories the person may read, by their numbers at GitHub: a name may have passed on to another one.
-func (s *Site) Readable(ctx context.Context, repos []plan.Repo) (map[int64]bool, error) {
-	reads := map[int64]bool{}
-	for some := range slices.Chunk(repos, askedAtOnce) {
-		var takes, asks strings.Builder
-		variables := map[string]any{}
-		for i, r := range some {
-			fmt.Fprintf(&takes, "$o%d: String!, $n%d: String!, ", i, i)
-			fmt.Fprintf(&asks, "r%d: repository(owner: $o%d, name: $n%d) { databaseId viewerPermission } ", i, i, i)
-			variables[fmt.Sprintf("o%d", i)], variables[fmt.Sprintf("n%d", i)] = r.Owner, r.Name
+// Readable gives GitHub's numbers of those of some repositories that the person may read, in their order; 0: GitHub shows them none of that name.
+func (s *Site) Readable(ctx context.Context, repos []plan.Repo) ([]int64, error) {
+	ids := make([]int64, len(repos))
+	all, ctx := errgroup.WithContext(ctx)
+	all.SetLimit(sideBySide)
+	for from := 0; from < len(repos); from += askedAtOnce {
+		some := ids[from:min(from+askedAtOnce, len(ids))]
+		all.Go(func() error { return s.readable(ctx, repos[from:from+len(some)], some) })
+	}
+	return ids, all.Wait()
+}
+
+func (s *Site) readable(ctx context.Context, repos []plan.Repo, ids []int64) error {
+	var takes, asks strings.Builder
+	variables := map[string]any{}
+	for i, r := range repos {
+		fmt.Fprintf(&takes, "$o%d: String!, $n%d: String!, ", i, i)
+		fmt.Fprintf(&asks, "r%d: repository(owner: $o%d, name: $n%d) { databaseId viewerPermission } ", i, i, i)
+		variables[fmt.Sprintf("o%d", i)], variables[fmt.Sprintf("n%d", i)] = r.Owner, r.Name
+	}
+	found := map[string]*struct {
+		DatabaseID       int64
+		ViewerPermission string
+	}{}
+	if err := s.query(ctx, "query readable("+takes.String()+") { "+asks.String()+"}", variables, &found); err != nil {
+		return err
+	}
+	for i := range ids {
+		r, there := found[fmt.Sprintf("r%d", i)]
+		if !there { // null is an answer, and nothing is none
+			return errors.New("GitHub does not say what the person may read")
 		}
-		found := map[string]*struct {
-			DatabaseID       int64
-			ViewerPermission string
-		}{}
-		if err := s.query(ctx, "query readable("+takes.String()+") { "+asks.String()+"}", variables, &found); err != nil {
-			return nil, err
-		}
-		for _, r := range found {
-			if r != nil && r.DatabaseID != 0 && slices.Contains([]string{"ADMIN", "MAINTAIN", "WRITE", "TRIAGE", "READ"}, r.ViewerPermission) {
-				reads[r.DatabaseID] = true
-			}
+		if r != nil && slices.Contains([]string{"ADMIN", "MAINTAIN", "WRITE", "TRIAGE", "READ"}, r.ViewerPermission) {
+			ids[i] = r.DatabaseID
 		}
 	}
-	return reads, nil
+	return nil
 }
 
 // repository asks about a repository. What is not shown to the person leaves into as it is.

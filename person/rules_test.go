@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sluicegate/sluice/plan"
 )
 
 var read = Rules{Branch: "main", Tip: "t1p", Blob: "b10b", Text: []byte("version: 1\n")}
@@ -110,6 +112,34 @@ func TestStanding(t *testing.T) {
 		s, _ := site(t, answer)
 		if _, err := s.May(t.Context(), "acme", "fleet"); err == nil || want != nil && !errors.Is(err, want) {
 			t.Errorf("%s: %v", answer, err)
+		}
+	}
+}
+
+// TestReadable: what GitHub says of each repository counts, by its number; where it says nothing of one that is an error, and never nothing to be read.
+func TestReadable(t *testing.T) {
+	repos := []plan.Repo{{Owner: "acme", Name: "a"}, {Owner: "acme", Name: "b"}, {Owner: "acme", Name: "c"}}
+	s, _ := site(t, `200 {"data":{"r0":{"databaseId":7,"viewerPermission":"READ"},"r1":null,"r2":{"databaseId":9,"viewerPermission":null}},"errors":[{"type":"NOT_FOUND","message":"x"}]}`)
+	if got, err := s.Readable(t.Context(), repos); err != nil || !slices.Equal(got, []int64{7, 0, 0}) {
+		t.Errorf("%v %v", got, err)
+	}
+	for _, answer := range []string{
+		`200 {"data":null}`, `200 {}`, `200 null`, `200 `, `204 `, `200 {"data":{"r0":null,"r1":null}}`, `200 {"data":null,"errors":[{"type":"NOT_FOUND","message":"x"}]}`, `502 {}`,
+		`200 {"data":{"r0":null,"r1":null,"r2":null},"errors":[{"type":"SOMETHING","message":"x"}]}`, `200 {"data":{"r0":"x"}}`,
+	} {
+		s, _ := site(t, answer)
+		if got, err := s.Readable(t.Context(), repos); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", answer, got)
+		}
+	}
+	s, _ = site(t, `401 {"message":"Bad credentials"}`)
+	if _, err := s.Readable(t.Context(), repos); !errors.Is(err, ErrToken) {
+		t.Errorf("%v", err)
+	}
+	for answer, want := range map[string]string{`200 {"data":{"viewer":{"login":"alice"}}}`: "alice", `200 {"data":{"viewer":null}}`: "", `200 {}`: ""} {
+		s, _ := site(t, answer)
+		if got, err := s.Login(t.Context()); err != nil || got != want {
+			t.Errorf("%s: %q %v", answer, got, err)
 		}
 	}
 }

@@ -57,7 +57,8 @@ type Subject struct {
 // Step is one finding on the way to a verdict: "clusters/a/x.yaml: no-deploy-friday (rule 2: …)".
 type Step struct {
 	About, Says string
-	Line        int `json:",omitempty"` // of the base's file, that says so; 0: none in particular
+	Line        int  `json:",omitempty"` // of the base's file, that says so; 0: none in particular
+	Whole       bool `json:",omitempty"` // it is about the whole, and what it is about is a word of ours
 }
 
 // What steps about a whole pull request are about.

@@ -72,6 +72,7 @@ func record(ctx context.Context, tx *session, a Act) error {
 	if a.By = plan.BySluice; a.Repair != nil {
 		a.Reason = cutTo(a.Reason, TextBytes/2) + "; in place of a status that " + string(plan.ByLogin(a.Repair.By)) + " had set"
 	}
+	tx.news.add(a.Repo.ID)
 	if err := keepAct(ctx, tx, row.id, a, "", ""); err != nil {
 		return err
 	}
@@ -80,7 +81,6 @@ func record(ctx context.Context, tx *session, a Act) error {
 
 // keepAct adds an act to the history. One of others is a change of what something is about, and to which state.
 func keepAct(ctx context.Context, tx *session, id int64, a Act, about, state string) error {
-	tx.news.Add(1)
 	return tx.run(ctx, `INSERT INTO acts (repo, at, actor, verb, pull, branch, sha, reason, outcome, about, state)
 	    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		id, micros(a.At), string(a.By), a.Verb, a.Pull, string(a.Branch), string(a.SHA), cut(a.Reason), string(a.Outcome), about, state)

@@ -46,6 +46,7 @@ func (s *Store) Tell(ctx context.Context, repo plan.Repo, found time.Time, news 
 			return err
 		}
 		for _, n := range news {
+			tx.news.add(repo.ID)
 			a := Act{At: n.At, By: n.By, Verb: n.Verb, Pull: n.Pull, Branch: n.Branch, SHA: n.SHA, Reason: n.Reason, Outcome: Done}
 			if a.At.IsZero() {
 				a.At = found
@@ -84,7 +85,7 @@ func ParsePlace(text string) (Place, error) {
 // Asked is which acts are asked for.
 type Asked struct {
 	Owner, Name string // "": of every repository
-	ID          int64  // GitHub's, where a name alone may be several repositories', one after the other; 0: all of that name
+	Sight       Sight  // a name alone may be several repositories', one after the other
 	Pull        int    // 0: whatever they are about
 	Branch      plan.Branch
 	Since       time.Time
@@ -132,14 +133,15 @@ func (r *Reader) History(ctx context.Context, q Asked) (found []Act, err error) 
 	if q.Newest {
 		order, after = "a.at DESC, a.id DESC", "<"
 	}
-	add(q.ID != 0, "r.github_id = ?", q.ID)
+	sees, ids := q.Sight.where()
+	add(true, sees, ids...)
 	add(!q.Statuses, told)
 	add(q.Pull != 0, "a.pull = ?", q.Pull)
 	add(q.Branch != "", "a.branch = ?", string(q.Branch))
 	add(!q.Since.IsZero(), "a.at >= ?", micros(q.Since))
 	add(q.After != Place{}, "(a.at, a.id) "+after+" (?, ?)", micros(q.After.At), q.After.ID)
 	return all(ctx, r.read, func(a *Act) []any {
-		return append([]any{&a.Repo.Owner, &a.Repo.Name, &a.ID}, a.places()...)
-	}, `SELECT r.owner, r.name, a.id, `+actColumns+` FROM acts a JOIN repositories r ON r.id = a.repo
+		return append([]any{&a.Repo.ID, &a.Repo.Owner, &a.Repo.Name, &a.ID}, a.places()...)
+	}, `SELECT r.github_id, r.owner, r.name, a.id, `+actColumns+` FROM acts a JOIN repositories r ON r.id = a.repo
 	    WHERE `+strings.Join(where, " AND ")+` ORDER BY `+order+` LIMIT ?`, append(args, q.Most)...)
 }

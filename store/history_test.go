@@ -65,7 +65,7 @@ func TestWhatOthersDid(t *testing.T) {
 		a.ID = 0
 		acts = append(acts, a)
 	}
-	in := plan.Repo{Owner: "acme", Name: "fleet"}
+	in := plan.Repo{Owner: "acme", Name: "fleet", ID: 7}
 	same(t, "each with all that it has", acts, []store.Act{
 		{Repo: in, At: noon.Add(-time.Hour), By: "@bob", Verb: plan.DidMerge, Branch: "main", SHA: "c", Reason: "landed", Outcome: store.Done},
 		{Repo: in, At: noon.Add(-time.Minute), By: plan.BySluice, Verb: "merge", Pull: 7, Branch: "main", Reason: "merged", Outcome: store.Done},

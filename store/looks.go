@@ -54,7 +54,7 @@ func looked(ctx context.Context, tx *session, repo plan.Repo, l Look, body strin
 		return err
 	}
 	if changed > 0 {
-		tx.news.Add(1)
+		tx.news.add(repo.ID)
 	}
 	return keepRoster(ctx, tx, row.id, l.Roster)
 }

@@ -169,7 +169,7 @@ func TestPagesEnd(t *testing.T) {
 	know(t, s, acme)
 	know(t, s, plan.Repo{Owner: "acme", Name: "web", ID: 8})
 	enough, shown := errors.New("enough"), 0
-	err := s.Pages(t.Context(), func(store.Page) error { shown++; return enough })
+	err := s.Pages(t.Context(), nil, func(store.Page) error { shown++; return enough })
 	if !errors.Is(err, enough) || shown != 1 {
 		t.Errorf("%d pages, %v", shown, err)
 	}
@@ -178,6 +178,6 @@ func TestPagesEnd(t *testing.T) {
 func pages(t testing.TB, s *store.Store) []store.Page {
 	t.Helper()
 	var all []store.Page
-	ok(t, s.Pages(t.Context(), func(p store.Page) error { all = append(all, p); return nil }))
+	ok(t, s.Pages(t.Context(), nil, func(p store.Page) error { all = append(all, p); return nil }))
 	return all
 }

@@ -204,7 +204,7 @@ func (s *Store) fillBranches(ctx context.Context) error {
 func pagesOf(t *testing.T, s *Store) ([]Page, error) {
 	t.Helper()
 	var all []Page
-	err := s.Pages(t.Context(), func(p Page) error { all = append(all, p); return nil })
+	err := s.Pages(t.Context(), nil, func(p Page) error { all = append(all, p); return nil })
 	return all, err
 }
 

@@ -29,16 +29,17 @@ type Page struct {
 	Acts         []Act                // the latest but statuses that were written, the latest first, without what they imply
 }
 
-// Pages calls show with every repository in sight, its last plan and its latest actions, by owner and name, as they are at one
+// Pages calls show with every repository in sight that somebody may see, its last plan and its latest actions, by owner and name, as they are at one
 // instant. It reads them one by one, so that no more than one plan is in memory; an error of show ends it.
-func (r *Reader) Pages(ctx context.Context, show func(Page) error) (err error) {
+func (r *Reader) Pages(ctx context.Context, of Sight, show func(Page) error) (err error) {
 	defer during(&err, "read pages")
 	tx, err := r.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // nothing was written
-	rows, err := summaries(ctx, tx, "TRUE")
+	sees, ids := of.where()
+	rows, err := summaries(ctx, tx, sees, ids...)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"sync/atomic"
 )
 
 // session is the writer's connection with the statements it has compiled: compiling would be half of a note's cost. Every
@@ -12,7 +11,7 @@ import (
 type session struct {
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
-	news  *atomic.Uint64 // counts what changes a page, also what is rolled back then
+	news  *news
 }
 
 func (s *session) compiled(ctx context.Context, query string) (*sql.Stmt, error) {

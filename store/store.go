@@ -40,7 +40,7 @@ type Store struct {
 	once    sync.Once
 	tidied  atomic.Int64 // when it was last tidied, microseconds
 	actAge  time.Duration
-	news    atomic.Uint64
+	news    news
 }
 
 // Open opens the database at path, a file name, and creates it if nothing is there. The directory must exist.
@@ -246,9 +246,6 @@ func sameVersion(ctx context.Context, db *sql.DB) error {
 	}
 	return nil
 }
-
-// News counts the plans that changed and the acts that were kept since it was opened, for who shows them.
-func (s *Store) News() uint64 { return s.news.Load() }
 
 // Close waits for the write under way and closes the file. Writes that wait, and later ones, get [ErrClosed].
 func (s *Store) Close() error {

@@ -36,7 +36,7 @@ func TestAPlanThatIsTheSameIsNotWritten(t *testing.T) {
 		t.Error(err)
 	}
 	var pages []Page
-	err = s.Pages(t.Context(), func(p Page) error { pages = append(pages, p); return nil })
+	err = s.Pages(t.Context(), nil, func(p Page) error { pages = append(pages, p); return nil })
 	if err != nil || !pages[0].Looked.Equal(noon.Add(time.Minute)) || len(pages[0].Verdicts) != 1 {
 		t.Errorf("%+v, %v", pages, err)
 	}

@@ -35,9 +35,9 @@ type changing struct {
 	count *atomic.Uint64
 }
 
-func (c changing) News() uint64 { return c.count.Load() }
+func (c changing) News(store.Sight) uint64 { return c.count.Load() }
 
-func (c changing) Pages(_ context.Context, show func(store.Page) error) error {
+func (c changing) Pages(_ context.Context, _ store.Sight, show func(store.Page) error) error {
 	return show(store.Page{Repo: plan.Repo{Owner: "acme", Name: "fleet"}, Looked: now, Verdicts: []plan.Verdict{
 		{Subject: plan.Subject{Pull: 1, Base: "main"}, Kind: plan.Held, Title: fmt.Sprintf("change %d", c.count.Load())},
 	}})

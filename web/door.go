@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluicegate/sluice/login"
 	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
 )
 
 // person is who is logged in; nil: nobody.
@@ -19,57 +20,68 @@ func (s *site) person(c *gin.Context) *login.Person {
 	return s.Door.Person(c.Request)
 }
 
-// admit lets in who is logged in, and shows them what GitHub lets them read. Who is not is sent to log in.
-func (s *site) admit(c *gin.Context, f frame) (frame, func(plan.Repo) bool) {
+// personOf is how they are called.
+func (s *site) personOf(c *gin.Context) string {
+	if p := s.person(c); p != nil && !s.local(c.Request) {
+		return plain(p.Login)
+	}
+	return ""
+}
+
+// loginPage says that somebody has to log in, or cannot be let in now.
+type loginPage struct {
+	frame
+	To string // where they want to go; "": they are logged in
+}
+
+// admit gives what who asks may see: all of some repositories, or of all that we know. Who may see nothing gets an answer here.
+func (s *site) admit(c *gin.Context, f frame, some ...plan.Repo) (sees store.Sight, ok bool) {
+	if s.local(c.Request) {
+		return nil, true
+	}
 	if s.Door == nil {
 		c.String(http.StatusForbidden, saysNoLogin)
-		return f, nil
+		return nil, false
 	}
 	person := s.Door.Person(c.Request)
-	if person == nil {
-		if c.Request.URL.Path == "/events" { // no browser shows where it is sent to
-			c.String(http.StatusForbidden, saysLogIn)
-			return f, nil
+	var err error
+	if person != nil {
+		if sees, err = s.sees(c.Request.Context(), person, some); err == nil && sees != nil {
+			return sees, true
 		}
-		f.Wrong, f.Title, f.Troubles, f.Lags, f.Reload = saysLogIn, "sluice", nil, nil, 0
-		body, err := s.drawn("login", struct {
-			frame
-			To string
-		}{f, c.Request.URL.RequestURI()})
-		s.replyAs(c, http.StatusUnauthorized, body, err)
-		return f, nil
 	}
-	f.Person = plain(person.Login)
-	var may func(plan.Repo) bool
-	err := s.inTurn(c.Request.Context(), func(ctx context.Context) error {
-		all, err := s.Source.Repos(ctx)
-		if err != nil {
-			return err
-		}
-		repos := make([]plan.Repo, len(all))
-		for i := range all {
-			repos[i] = all[i].Repo
-		}
-		may, err = person.Reads(ctx, repos)
-		return err
-	})
+	f.Troubles, f.Title, f.Reload = nil, "sluice", 0
+	page, code := loginPage{f, ""}, http.StatusServiceUnavailable
 	switch {
-	case errors.Is(err, login.ErrOver):
+	case person == nil || errors.Is(err, login.ErrOver):
 		s.Door.Leave(c.Writer, c.Request)
-		c.Header("Location", c.Request.URL.RequestURI())
-		c.Status(http.StatusSeeOther)
-		return f, nil
-	case err != nil:
+		page.To, page.Wrong, code = c.Request.URL.RequestURI(), saysLogIn, http.StatusUnauthorized
+	case c.Request.Context().Err() != nil:
+		page.Wrong = saysBusy
+	default:
 		s.Log.Warn(logsNotAsked, "error", err)
-		f.Wrong = saysNotAsked
-		body, err := s.drawn("login", struct {
-			frame
-			To string
-		}{f, ""})
-		s.replyAs(c, http.StatusServiceUnavailable, body, err)
-		return f, nil
+		page.Wrong = saysNotAsked
 	}
-	return f, may
+	body, err := s.drawn("login", page)
+	s.replyAs(c, code, body, err)
+	return nil, false
+}
+
+// sees asks GitHub what somebody may read of some repositories, or of all that we know. It is asked about what we do not know, too: how long an answer takes tells nothing.
+func (s *site) sees(ctx context.Context, person *login.Person, some []plan.Repo) (store.Sight, error) {
+	if len(some) == 0 {
+		if err := s.inTurn(ctx, func(ctx context.Context) error {
+			all, err := s.Source.Repos(ctx)
+			for i := range all {
+				some = append(some, all[i].Repo)
+			}
+			return err
+		}); err != nil {
+			return nil, err
+		}
+	}
+	reads, err := person.Reads(ctx, some...)
+	return store.Sight(reads), err
 }
 
 // replyAs sends a page with a status.
@@ -97,10 +109,20 @@ func (s *site) arrive(c *gin.Context) {
 		c.String(http.StatusNotFound, saysNoLogin)
 		return
 	}
-	if err := s.Door.Arrive(c.Writer, c.Request); err != nil {
-		s.Log.Warn(logsNoLogin, "error", err)
-		c.String(http.StatusForbidden, saysRefused)
+	err := s.Door.Arrive(c.Writer, c.Request)
+	if err == nil {
+		return
 	}
+	s.mu.Lock()
+	logs := s.Now().Sub(s.logged).Abs() >= loggedEvery
+	if logs {
+		s.logged = s.Now()
+	}
+	s.mu.Unlock()
+	if logs {
+		s.Log.Warn(logsNoLogin, "error", err)
+	}
+	c.String(http.StatusForbidden, saysRefused)
 }
 
 // leave ends a session.

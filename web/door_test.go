@@ -43,14 +43,18 @@ func TestNeedsLogIn(t *testing.T) {
 
 // github is GitHub for whoever logs in.
 type github struct {
-	reads map[int64]bool
+	reads map[string]int64
 	err   error
 }
 
 func (g *github) Login(context.Context) (string, error) { return "alice", nil }
 
-func (g *github) Readable(context.Context, []plan.Repo) (map[int64]bool, error) {
-	return g.reads, g.err
+func (g *github) Readable(_ context.Context, repos []plan.Repo) ([]int64, error) {
+	ids := make([]int64, len(repos))
+	for i, r := range repos {
+		ids[i] = g.reads[r.String()]
+	}
+	return ids, g.err
 }
 
 func (g *github) Comment(context.Context, string, string, int, string) (string, error) {
@@ -60,7 +64,7 @@ func (g *github) Comment(context.Context, string, string, int, string) (string, 
 // TestEachSeesTheirOwn: of what somebody may not read no page says anything, by whatever it is asked; while GitHub does not answer, nobody sees anything; and whom GitHub
 // does not know any more is out.
 func TestEachSeesTheirOwn(t *testing.T) {
-	g := &github{reads: map[int64]bool{7: true}}
+	g := &github{reads: map[string]int64{"acme/website": 7}}
 	exchange := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"access_token":"ghu_x","token_type":"bearer"}`))
@@ -121,10 +125,9 @@ func TestEachSeesTheirOwn(t *testing.T) {
 		t.Errorf("while GitHub is away: %d\n%s", rec.Code, rec.Body)
 	}
 	g.err = person.ErrToken
-	if rec := ask("/acme/website"); rec.Code != http.StatusSeeOther {
-		t.Errorf("after GitHub ended it: %d", rec.Code)
-	}
-	if rec := ask("/acme/website"); rec.Code != http.StatusUnauthorized {
-		t.Errorf("afterwards: %d", rec.Code)
+	for _, path := range []string{"//evil.example", "/acme/website", "/"} { // asked again it is no other
+		if rec := ask(path); rec.Code != http.StatusUnauthorized || rec.Header().Get("Location") != "" {
+			t.Errorf("%s after GitHub ended it: %d %s", path, rec.Code, rec.Header().Get("Location"))
+		}
 	}
 }

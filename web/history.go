@@ -36,22 +36,31 @@ type pastRow struct {
 
 // past answers with what a request asks for of the history.
 func (s *site) past(c *gin.Context) {
-	f, may := s.frame(c, "./", "sluice · history")
-	if may == nil {
-		return
-	}
+	f := s.frame(c, "./", "sluice · history")
 	f.Reload = 0 // somebody reads it
 	h := history{frame: f, Repo: c.Query("repo"), Pull: c.Query("pull"), Branch: c.Query("branch"), Since: c.Query("since"), Statuses: c.Query("statuses") != ""}
 	q, err := h.asked(c.Query("after"))
 	if err != nil {
+		if _, ok := s.admit(c, f); !ok {
+			return
+		}
 		h.Wrong = plain(err.Error())
 		body, err := s.drawn("history", h)
 		s.replyAs(c, http.StatusBadRequest, body, err)
 		return
 	}
+	var some []plan.Repo
+	if q.Name != "" {
+		some = []plan.Repo{{Owner: q.Owner, Name: q.Name}}
+	}
+	var ok bool
+	if q.Sight, ok = s.admit(c, f, some...); !ok {
+		return
+	}
+	h.Person = s.personOf(c)
 	var body []byte
 	err = s.inTurn(c.Request.Context(), func(ctx context.Context) error {
-		err := s.read(ctx, &h, q, may)
+		err := s.read(ctx, &h, q)
 		if err == nil {
 			body, err = s.drawn("history", h)
 		}
@@ -99,8 +108,8 @@ func (h *history) asked(after string) (q store.Asked, err error) {
 	return q, nil
 }
 
-// read reads the rows of a page, those of repositories that may be shown.
-func (s *site) read(ctx context.Context, h *history, q store.Asked, may func(plan.Repo) bool) error {
+// read reads the rows of a page.
+func (s *site) read(ctx context.Context, h *history, q store.Asked) error {
 	found, err := s.Source.History(ctx, q)
 	if errors.Is(err, store.ErrUnknown) {
 		return nil // it has no history
@@ -114,9 +123,7 @@ func (s *site) read(ctx context.Context, h *history, q store.Asked, may func(pla
 		h.Older = "?" + asked.Encode()
 	}
 	for _, a := range found {
-		if may(a.Repo) {
-			h.Rows = append(h.Rows, pastRow{act: s.act(a.Repo, a, s.Now()), Repo: plain(a.Repo.String()), Place: h.Root + PlaceOf(a.Repo, 0, "")})
-		}
+		h.Rows = append(h.Rows, pastRow{act: s.act(a.Repo, a, s.Now()), Repo: plain(a.Repo.String()), Place: h.Root + PlaceOf(a.Repo, 0, "")})
 	}
 	return err
 }

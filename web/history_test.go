@@ -22,6 +22,9 @@ import (
 // History gives what the pages show, the newest first.
 func (p pages) History(_ context.Context, q store.Asked) (all []store.Act, err error) {
 	for _, page := range p {
+		if q.Sight != nil && !q.Sight[page.Repo.ID] {
+			continue
+		}
 		for _, a := range page.Acts {
 			if a.Repo = page.Repo; (q.Name == "" || q.Name == page.Repo.Name) && (q.Pull == 0 || q.Pull == a.Pull) && (q.Branch == "" || q.Branch == a.Branch) {
 				all = append(all, a)
@@ -84,7 +87,7 @@ func (left) History(ctx context.Context, _ store.Asked) ([]store.Act, error) {
 
 // History fails.
 func (b broken) History(ctx context.Context, _ store.Asked) ([]store.Act, error) {
-	return nil, b.Pages(ctx, nil)
+	return nil, b.Pages(ctx, nil, nil)
 }
 
 // TestHistoryPages: from page to page all acts stand there once, with what was asked for.

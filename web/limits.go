@@ -18,10 +18,15 @@ const (
 	turnWait = 10 * time.Second
 	readWait = 8 * time.Second
 	// Streams tell browsers that there is something new: so many at once, each for a while, and nothing of it sooner than a browser may ask.
-	maxStreams  = 32
-	streamFor   = 10 * time.Minute
-	streamEvery = time.Second
-	streamIdle  = 15 * time.Second
+	maxStreams      = 32
+	maxStreamsOfOne = 4
+	streamFor       = time.Minute // then GitHub is asked again what it may tell of
+	streamEvery     = time.Second
+	streamIdle      = 15 * time.Second
+	// maxAsked is the longest text that is looked for, in bytes.
+	maxAsked = 200
+	// loggedEvery is how often a log-in that fails is logged: anybody may try.
+	loggedEvery = 10 * time.Second
 	// reloadAfter is when a browser that runs no script of ours loads a page again.
 	reloadAfter = 30
 )

@@ -36,11 +36,10 @@ type list struct {
 	Next     string
 	Windows  []windowRow
 	Warnings []warning
-	Unpaid   []unpaid
 	Repos    []repoRow
 	Acts     []act
 	Empty    bool // no repository is known
-	MoreRepos, MoreWarnings, MoreUnpaid, MoreWindows,
+	MoreRepos, MoreWarnings, MoreWindows,
 	Unkept int // verdicts that were not kept
 }
 
@@ -52,12 +51,15 @@ type asked struct {
 
 // readAsked reads it. A page that is no number is the first.
 func readAsked(c *gin.Context) asked {
-	a := asked{Q: c.Query("q"), Repo: c.Query("repo"), Verdict: c.Query("verdict"), Window: c.Query("window"), Page: 1}
+	a := asked{Q: text(c.Query("q")), Repo: text(c.Query("repo")), Verdict: text(c.Query("verdict")), Window: text(c.Query("window")), Page: 1}
 	if n, err := strconv.Atoi(c.Query("page")); err == nil {
 		a.Page = min(max(n, 1), maxPage)
 	}
 	return a
 }
+
+// text is what is asked for, as far as it is looked at.
+func text(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxAsked)], "") }
 
 // Filters reports whether anything is asked for but the first page of all.
 func (a asked) Filters() bool { return a != asked{Page: a.Page} }
@@ -142,9 +144,6 @@ func (e entry) compare(o entry) int {
 
 // answers reports whether an entry is asked for, whatever its verdict.
 func (a asked) answers(e entry) bool {
-	if a.Repo != "" && !holds(e.in.String(), a.Repo) {
-		return false
-	}
 	if a.Window != "" && !slices.Contains(e.windows(), a.Window) {
 		return false
 	}
@@ -157,7 +156,13 @@ func (a asked) answers(e entry) bool {
 	} else {
 		texts = append(texts, e.branch.Text())
 	}
-	return slices.ContainsFunc(texts, func(text string) bool { return holds(text, a.Q) })
+	q := strings.ToLower(a.Q)
+	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(strings.ToLower(text), q) })
+}
+
+// names reports whether a repository is asked for.
+func (a asked) names(in plan.Repo) bool {
+	return a.Repo == "" || strings.Contains(strings.ToLower(in.String()), strings.ToLower(a.Repo))
 }
 
 // windows is what an entry needs, windows and others.
@@ -171,16 +176,11 @@ func (e entry) windows() (names []string) {
 	return names
 }
 
-func holds(text, part string) bool {
-	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
-}
-
 // sketch is a list while repositories come in: no more than one plan of theirs is in memory, and of the rows those that may be shown.
 type sketch struct {
 	*site
 	list
 	now     time.Time
-	may     func(plan.Repo) bool
 	one     bool // the page of one repository
 	entries []entry
 	counts  map[plan.Kind]int
@@ -192,10 +192,10 @@ type sketch struct {
 
 // add puts a repository into the list.
 func (k *sketch) add(p store.Page) error {
-	if !k.may(p.Repo) {
+	k.Empty = false
+	if !k.names(p.Repo) {
 		return nil
 	}
-	k.Empty = false
 	var mine []entry
 	kinds := map[plan.Kind]int{}
 	for _, v := range p.Verdicts {
@@ -206,7 +206,9 @@ func (k *sketch) add(p store.Page) error {
 		b.Why, b.Commits = nil, nil
 		mine = append(mine, entry{in: p.Repo, branch: &b})
 	}
-	k.dues[p.Repo.Key()] = dueOf(mine, k.now)
+	if k.Calendar != nil {
+		k.dues[p.Repo.Key()] = dueOf(mine, k.Calendar(p.Repo), k.now)
+	}
 	mine = slices.DeleteFunc(mine, func(e entry) bool { return !k.answers(e) })
 	for _, e := range mine {
 		k.counts[e.kind()]++
@@ -238,13 +240,18 @@ func (k *sketch) trim(most int) {
 func (k *sketch) about(p store.Page, kinds map[plan.Kind]int) {
 	name, place := plain(p.Repo.String()), k.Root+PlaceOf(p.Repo, 0, "")
 	if k.Lag != nil {
-		if late := k.Lag(p.Repo); late != "" {
-			p.Warnings = append([]string{late}, p.Warnings...)
+		if late := k.Lag(p.Repo); late != "" && len(k.Late) < maxTroubles {
+			k.Late = append(k.Late, plain(p.Repo.String()+": "+late))
 		}
 	}
-	if k.Repo != "" && !holds(p.Repo.String(), k.Repo) {
-		return
+	for i, o := range p.Unpaid {
+		if len(k.Unpaid) >= maxUnpaid {
+			k.MoreUnpaid += len(p.Unpaid) - i
+			break
+		}
+		k.Unpaid = append(k.Unpaid, k.unpaid(p.Repo, o, k.now))
 	}
+	k.MoreUnpaid += p.MoreUnpaid
 	if !k.Filters() || k.one || k.Repo != "" {
 		most := repoWarnings
 		if k.one {
@@ -257,14 +264,6 @@ func (k *sketch) about(p store.Page, kinds map[plan.Kind]int) {
 			}
 			k.Warnings = append(k.Warnings, warning{name, place, plain(says)})
 		}
-		for i, o := range p.Unpaid {
-			if len(k.Unpaid) >= maxUnpaid {
-				k.MoreUnpaid += len(p.Unpaid) - i
-				break
-			}
-			k.Unpaid = append(k.Unpaid, k.unpaid(p.Repo, o, k.now))
-		}
-		k.MoreUnpaid += p.MoreUnpaid
 	}
 	k.Unkept += p.More + p.MoreBranches
 	r := repoRow{in: p.Repo, Name: name, Place: place, Looked: optional(p.Looked, k.now), rank: len(byUrgency)}
@@ -295,6 +294,7 @@ func (k *sketch) about(p store.Page, kinds map[plan.Kind]int) {
 
 // done puts the list in order, and keeps the page that is asked for.
 func (k *sketch) done() {
+	k.Page = min(k.Page, max(1, (k.rows+listRows-1)/listRows))
 	k.trim(k.Page * listRows)
 	shown := k.entries[min((k.Page-1)*listRows, len(k.entries)):]
 	var repos []plan.Repo // those of the rows first: their windows are what the rows wait for
@@ -328,57 +328,59 @@ func (k *sketch) done() {
 	}
 }
 
-// strip is the windows of some repositories, and of all others as far as there is room: one that several have alike stands there once.
+// strip is the windows of some repositories, as far as there is room: one that several have alike stands there once.
 func (k *sketch) strip(repos []plan.Repo) {
 	if k.Calendar == nil {
 		return
 	}
-	done := map[plan.RepoKey]bool{}
-	at := map[windowRow]int{}
+	done, at := map[plan.RepoKey]bool{}, map[windowRow]int{}
 	for _, in := range repos {
-		if done[in.Key()] {
+		c := k.Calendar(in)
+		if done[in.Key()] || c == nil {
 			continue
 		}
 		done[in.Key()] = true
-		for _, w := range k.windows(in) {
-			bare := w
-			bare.Bar, bare.Dues = nil, ""
-			if i, is := at[bare]; is {
-				k.Windows[i].join(w, plain(in.String()))
-				continue
-			}
-			if len(k.Windows) >= maxWindows {
+		for _, n := range namesOf(c, k.now) {
+			if len(k.Windows) >= maxWindows || k.steps <= 0 {
 				k.MoreWindows++
 				continue
 			}
-			if at[bare] = len(k.Windows); !k.one {
-				w.In = plain(in.String())
+			w, dues := windowOf(c, n, k.now, &k.steps), k.dues[in.Key()][n]
+			i, is := at[w]
+			if !is {
+				i = len(k.Windows)
+				at[w] = i
+				k.Windows = append(k.Windows, w)
+				if shown := &k.Windows[i]; k.bars > 0 {
+					shown.Bar = barOf(c, n, k.now, &k.steps)
+					k.bars -= shown.Bar.bytes()
+				}
 			}
-			k.Windows = append(k.Windows, w)
+			k.Windows[i].due(c.Zone(n), dues)
+			if !k.one {
+				k.Windows[i].in(plain(in.String()))
+			}
 		}
 	}
 }
 
 // list draws what a source gives.
-func (s *site) list(ctx context.Context, f frame, a asked, in *plan.Repo, may func(plan.Repo) bool) (list, error) {
+func (s *site) list(ctx context.Context, f frame, a asked, in *plan.Repo, sees store.Sight) (list, error) {
 	now := s.Now()
 	k := &sketch{
-		site: s, list: list{frame: f, asked: a, Empty: true}, now: now, may: may, one: in != nil, counts: map[plan.Kind]int{}, dues: map[plan.RepoKey]dueTimes{}, steps: pageSteps, bars: barsBytes,
+		site: s, list: list{frame: f, asked: a, Empty: true}, now: now, one: in != nil, counts: map[plan.Kind]int{}, dues: map[plan.RepoKey]dueTimes{}, steps: pageSteps, bars: barsBytes,
 	}
 	reading, cancel := context.WithTimeout(ctx, readWait)
 	defer cancel()
 	var err error
 	if in != nil {
 		var p store.Page
-		if p, err = s.Source.Page(reading, in.Owner, in.Name); err == nil && !may(p.Repo) {
-			err = store.ErrUnknown
-		}
-		if err != nil {
+		if p, err = s.see(reading, sees, *in); err != nil {
 			return list{}, err
 		}
 		k.In = plain(p.Repo.String())
 		_ = k.add(p) // it never fails
-	} else if err = s.Source.Pages(reading, k.add); err != nil && ctx.Err() == nil && errors.Is(reading.Err(), context.DeadlineExceeded) {
+	} else if err = s.Source.Pages(reading, sees, k.add); err != nil && ctx.Err() == nil && errors.Is(reading.Err(), context.DeadlineExceeded) {
 		k.Troubles, err = append(k.Troubles, fmt.Sprintf(saysSlow, len(k.Repos))), nil
 		k.Empty = false
 	}
@@ -431,10 +433,13 @@ func (k *sketch) row(e entry) row {
 
 // zone is that of the window of some names that opens at an instant, else of the first; UTC if none is known.
 func (s *site) zone(in plan.Repo, names []string, at time.Time) *time.Location {
-	if s.Calendar == nil || s.Calendar(in) == nil {
+	var c *window.Calendar
+	if s.Calendar != nil {
+		c = s.Calendar(in)
+	}
+	if c == nil {
 		return time.UTC
 	}
-	c := s.Calendar(in)
 	known := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !c.Has(window.Name(n)) })
 	if len(known) == 0 {
 		return time.UTC
@@ -461,18 +466,24 @@ func (s *site) lists(c *gin.Context, a asked, in *plan.Repo) {
 	if in != nil {
 		root, title = "../", "sluice · "+plain(in.String())
 	}
-	f, may := s.frame(c, root, title)
-	if may == nil {
+	f := s.frame(c, root, title)
+	var some []plan.Repo
+	if in != nil {
+		some = []plan.Repo{*in}
+	}
+	sees, ok := s.admit(c, f, some...)
+	if !ok {
 		return
 	}
-	whole := in == nil && !a.Filters() && a.Page == 1 && s.Door == nil // what everybody asks for, and gets alike
+	f.Person = s.personOf(c)
+	whole := in == nil && !a.Filters() && a.Page == 1 && sees == nil // what everybody asks for, and gets alike
 	var body []byte
 	err := s.inTurn(c.Request.Context(), func(ctx context.Context) error {
 		if whole && s.last != nil && s.Now().Sub(s.lastAt).Abs() < drawnFor {
 			body = s.last
 			return nil
 		}
-		l, err := s.list(ctx, f, a, in, may)
+		l, err := s.list(ctx, f, a, in, sees)
 		if err != nil {
 			return err
 		}

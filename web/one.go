@@ -78,15 +78,16 @@ func (s *site) oneOf(c *gin.Context, pull int, branch plan.Branch, root string) 
 	if !o.Branch {
 		o.Name = fmt.Sprintf("#%d", pull)
 	}
-	f, may := s.frame(c, root, "sluice · "+o.In+" "+o.Name)
-	if may == nil {
+	o.frame = s.frame(c, root, "sluice · "+o.In+" "+o.Name)
+	sees, ok := s.admit(c, o.frame, in)
+	if !ok {
 		return
 	}
-	o.frame = f
+	o.Person = s.personOf(c)
 	var body []byte
 	err := s.inTurn(c.Request.Context(), func(ctx context.Context) error {
-		page, err := s.Source.Page(ctx, in.Owner, in.Name)
-		if err == nil && (pull == 0 && branch == "" || !may(page.Repo)) {
+		page, err := s.see(ctx, sees, in)
+		if err == nil && pull == 0 && branch == "" {
 			err = store.ErrUnknown
 		}
 		if err == nil {
@@ -100,16 +101,28 @@ func (s *site) oneOf(c *gin.Context, pull int, branch plan.Branch, root string) 
 	s.reply(c, body, err, "one", func(wrong string) any { o.Wrong = wrong; return o })
 }
 
+// see is what is known of a repository, for who may see some.
+func (s *site) see(ctx context.Context, sees store.Sight, in plan.Repo) (store.Page, error) {
+	page, err := s.Source.Page(ctx, in.Owner, in.Name)
+	if err == nil && sees != nil && !sees[page.Repo.ID] {
+		return store.Page{}, store.ErrUnknown
+	}
+	return page, err
+}
+
 // explain reads what is known of a pull request, or of a branch.
 func (s *site) explain(ctx context.Context, o *one, page store.Page, pull int, branch plan.Branch) error {
 	now, in := s.Now(), page.Repo
 	o.In, o.Looked = plain(in.String()), optional(page.Looked, now)
 	if s.Lag != nil {
 		if late := s.Lag(in); late != "" {
-			o.Lags = append([]string{plain(late)}, o.Lags...)
+			o.Late = append([]string{plain(late)}, o.Late...)
 		}
 	}
-	o.Kind = ""
+	for _, u := range page.Unpaid {
+		o.Unpaid = append(o.Unpaid, s.unpaid(in, u, now))
+	}
+	o.MoreUnpaid = page.MoreUnpaid
 	if branch != "" {
 		if i := slices.IndexFunc(page.Branches, func(v plan.BranchVerdict) bool { return v.Name == branch }); i >= 0 {
 			s.ofBranch(o, page, page.Branches[i])
@@ -117,7 +130,7 @@ func (s *site) explain(ctx context.Context, o *one, page store.Page, pull int, b
 	} else if i := slices.IndexFunc(page.Verdicts, func(v plan.Verdict) bool { return pull > 0 && v.Subject.Pull == pull }); i >= 0 {
 		s.ofPull(o, page, page.Verdicts[i])
 	}
-	acts, err := s.Source.History(ctx, store.Asked{Owner: in.Owner, Name: in.Name, Pull: pull, Branch: branch, Statuses: true, Newest: true, Most: oneActs})
+	acts, err := s.Source.History(ctx, store.Asked{Owner: in.Owner, Name: in.Name, Sight: store.Only(in.ID), Pull: pull, Branch: branch, Statuses: true, Newest: true, Most: oneActs})
 	if err != nil && !errors.Is(err, store.ErrUnknown) {
 		return err
 	}
@@ -176,7 +189,7 @@ func (s *site) steps(o *one, in plan.Repo, base plan.Branch, why []plan.Step) {
 		switch {
 		case o.Release == "" && strings.HasPrefix(step.About, plan.OrderPrefix+string(plan.ToRelease)) && strings.HasSuffix(step.About, " "+plan.AnyReason):
 			o.Release = row.About
-		case slices.Contains([]string{plan.AboutChecks, plan.AboutReviews, plan.AboutOrder}, step.About):
+		case step.Whole:
 			o.Facts = append(o.Facts, row)
 		default:
 			o.Steps = append(o.Steps, row)
@@ -197,7 +210,9 @@ func (s *site) needs(o *one, in store.Page, releases []layout.Release) {
 			continue
 		}
 		names = append(names, window.Name(r))
-		o.Windows = append(o.Windows, windowOf(c, window.Name(r), s.Now(), nil, &steps))
+		w := windowOf(c, window.Name(r), s.Now(), &steps)
+		w.Bar = barOf(c, window.Name(r), s.Now(), &steps)
+		o.Windows = append(o.Windows, w)
 	}
 	if o.At == "" {
 		return
@@ -236,22 +251,41 @@ func thenOf(c *window.Calendar, names []window.Name, at time.Time, zone *time.Lo
 // release writes the comment that releases a pull request, with the token of who is logged in: GitHub says whether they may, and whose it is.
 func (s *site) release(c *gin.Context) {
 	person := s.person(c)
-	n, err := strconv.Atoi(c.Param("number"))
-	order := plan.Order{Verb: plan.ToRelease, SHA: plan.SHA(strings.ToLower(c.PostForm("sha"))), Reason: strings.TrimSpace(c.PostForm("reason"))}
-	read, is := plan.OrderOf(order.Line())
-	switch {
-	case person == nil:
+	if person == nil { // before anything is read of it
 		c.String(http.StatusForbidden, saysLogIn)
 		return
-	case err != nil || n <= 0 || !is || read != order:
+	}
+	in := plan.Repo{Owner: c.Param("owner"), Name: c.Param("repo")}
+	sees, ok := s.admit(c, s.frame(c, "../../../../", ""), in)
+	if !ok {
+		return
+	}
+	n, err := strconv.Atoi(c.Param("number"))
+	if err == nil {
+		err = c.Request.ParseForm() // no files
+	}
+	form := c.Request.PostForm
+	order := plan.Order{Verb: plan.ToRelease, SHA: plan.SHA(strings.ToLower(form.Get("sha"))), Reason: plan.Clean(form.Get("reason"))}
+	if read, is := plan.OrderOf(order.Line()); err != nil || n <= 0 || !is || read != order || strings.ContainsAny(form.Get("reason"), "\r\n") {
 		c.String(http.StatusBadRequest, saysNoOrder)
 		return
 	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), readWait)
 	defer cancel()
-	if err := person.Comment(ctx, c.Param("owner"), c.Param("repo"), n, order.Line()); err != nil {
+	page, err := s.see(ctx, sees, in)
+	switch {
+	case errors.Is(err, store.ErrUnknown):
+		c.String(http.StatusNotFound, saysUnknown+"\n")
+		return
+	case err != nil:
+		s.Log.Error(logsUnread, "error", err)
+		c.String(http.StatusServiceUnavailable, saysUnread+"\n")
+		return
+	}
+	if err := person.Comment(ctx, page.Repo.Owner, page.Repo.Name, n, order.Line()); err != nil {
 		c.String(http.StatusBadGateway, saysUnwritten, plain(err.Error()))
 		return
 	}
-	c.Redirect(http.StatusSeeOther, "../"+strconv.Itoa(n))
+	c.Header("Location", "../"+strconv.Itoa(n)) // of our own, whatever stands before our paths
+	c.Status(http.StatusSeeOther)
 }

@@ -22,14 +22,16 @@ func urgency(k plan.Kind) int { return slices.Index(byUrgency, k) }
 
 // frame is what every page has.
 type frame struct {
-	Title    string
-	Root     string // the way to the page of all
-	Now      moment
-	Reload   int      // seconds
-	Troubles []string // why the service is not ready
-	Lags     []string // what is not as it should be although it is
-	Person   string   // who is logged in; "": nobody has to be
-	Wrong    string   // why there is no more than this
+	Title      string
+	Root       string // the way to the page of all
+	Now        moment
+	Reload     int      // seconds
+	Troubles   []string // why the service is not ready
+	Late       []string // what is not as it should be although it is
+	Person     string   // who is logged in; "": nobody has to be
+	Wrong      string   // why there is no more than this
+	Unpaid     []unpaid // of what is shown
+	MoreUnpaid int
 }
 
 // moment is an instant, ready to be shown.

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -33,11 +34,11 @@ var (
 // Source gives what the pages show. *store.Store is one.
 type Source interface {
 	Repos(ctx context.Context) ([]store.Due, error)
-	Pages(ctx context.Context, show func(store.Page) error) error
+	Pages(ctx context.Context, of store.Sight, show func(store.Page) error) error
 	Page(ctx context.Context, owner, name string) (store.Page, error)
 	History(ctx context.Context, q store.Asked) ([]store.Act, error)
 	// News counts the changes of what the pages show.
-	News() uint64
+	News(of store.Sight) uint64
 }
 
 // Options is what the pages need. Source is required.
@@ -73,7 +74,7 @@ func New(o Options) http.Handler {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &site{
-		Options: o, page: template.Must(template.New("page").Parse(pageHTML)), hosts: map[string]bool{}, turn: make(chan struct{}, 1), streams: make(chan struct{}, maxStreams),
+		Options: o, page: template.Must(template.New("page").Parse(pageHTML)), hosts: map[string]bool{}, turn: make(chan struct{}, 1), streamsOf: map[*login.Person]int{},
 	}
 	for _, host := range o.Hosts {
 		s.hosts[hostname(host)] = true
@@ -93,7 +94,7 @@ func New(o Options) http.Handler {
 	if o.API != nil {
 		e.Any("/api/*path", gin.WrapH(o.API))
 	}
-	e.Use(sameOrigin)
+	e.Use(sameOrigin, bounded)
 	for path, answer := range map[string]gin.HandlerFunc{
 		"/": s.index, "/history": s.past, "/events": s.events, "/:owner/:repo": s.repository, "/:owner/:repo/pull/:number": s.pull, "/:owner/:repo/branch/*name": s.branch,
 		"/style.css": file("text/css; charset=utf-8", styleCSS), "/page.js": file("text/javascript; charset=utf-8", pageJS),
@@ -128,41 +129,53 @@ func sameOrigin(c *gin.Context) {
 	}
 }
 
+// formBytes is the longest form that is read.
+const formBytes = 4 << 10
+
+// bounded keeps what is sent to us short.
+func bounded(c *gin.Context) {
+	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, formBytes)
+}
+
 func file(kind string, body []byte) gin.HandlerFunc {
 	return func(c *gin.Context) { c.Data(http.StatusOK, kind, body) }
 }
 
 type site struct {
 	Options
-	page    *template.Template
-	hosts   map[string]bool // names of ours beside loopback
-	turn    chan struct{}   // full while somebody draws
-	last    []byte          // the latest page of all, and when it was drawn; whoever has the turn may use them
-	lastAt  time.Time
-	streams chan struct{}
+	page   *template.Template
+	hosts  map[string]bool // names of ours beside loopback
+	turn   chan struct{}   // full while somebody draws
+	last   []byte          // the latest page of all, and when it was drawn; whoever has the turn may use them
+	lastAt time.Time
+	logged time.Time // when a log-in that failed was logged last
+
+	mu        sync.Mutex
+	streams   int
+	streamsOf map[*login.Person]int
 }
 
-// frame is what every page has, and whose repositories it may show. Who may not see any gets an answer here, and may is nil.
-func (s *site) frame(c *gin.Context, root, title string) (f frame, may func(plan.Repo) bool) {
+// frame is what every page has.
+func (s *site) frame(c *gin.Context, root, title string) frame {
 	now := s.Now()
-	f = frame{Title: title, Root: root, Now: momentOf(now, now, time.UTC), Reload: reloadAfter}
-	for _, l := range []struct {
-		to  *[]string
-		ask func() []string
-	}{{&f.Troubles, s.Ready}, {&f.Lags, s.Lags}} {
-		if l.ask == nil {
-			continue
-		}
-		for _, line := range l.ask() {
-			if len(*l.to) < maxTroubles {
-				*l.to = append(*l.to, plain(line))
-			}
+	f := frame{Title: title, Root: root, Now: momentOf(now, now, time.UTC), Reload: reloadAfter}
+	s.tell(&f.Troubles, s.Ready)
+	if s.local(c.Request) { // they tell of all installations
+		s.tell(&f.Late, s.Lags)
+	}
+	return f
+}
+
+// tell adds what is to be said of the service itself.
+func (s *site) tell(to *[]string, lines func() []string) {
+	if lines == nil {
+		return
+	}
+	for _, line := range lines() {
+		if len(*to) < maxTroubles {
+			*to = append(*to, plain(line))
 		}
 	}
-	if s.local(c.Request) {
-		return f, func(plan.Repo) bool { return true }
-	}
-	return s.admit(c, f)
 }
 
 // drawn draws a page whole, before anything of it is sent: half a page would look like all there is.
@@ -216,18 +229,18 @@ func (s *site) inTurn(ctx context.Context, f func(context.Context) error) error 
 	return f(ctx)
 }
 
-// events tells a browser whenever there is something new to ask for.
+// events tells a browser whenever there is something new to ask for, of what it may show.
 func (s *site) events(c *gin.Context) {
-	if _, may := s.frame(c, "./", ""); may == nil {
+	sees, ok := s.admit(c, s.frame(c, "./", ""))
+	if !ok {
 		return
 	}
-	select {
-	case s.streams <- struct{}{}:
-		defer func() { <-s.streams }()
-	default:
+	person := s.person(c)
+	if !s.stream(person, 1) {
 		c.String(http.StatusServiceUnavailable, saysBusy) // they ask by the clock
 		return
 	}
+	defer s.stream(person, -1)
 	ctx, cancel := context.WithTimeout(c.Request.Context(), streamFor)
 	defer cancel()
 	c.Header("Content-Type", "text/event-stream")
@@ -237,8 +250,8 @@ func (s *site) events(c *gin.Context) {
 	var wrote time.Time
 	for told := uint64(0); ; {
 		says := ":\n\n" // nothing, so that nobody between us takes it for dead
-		if now := s.Source.News() + 1; now != told {
-			told, says = now, fmt.Sprintf("data: %d\n\n", now)
+		if now := s.Source.News(sees) + 1; now != told {
+			told, says = now, "data:\n\n"
 		}
 		if says != ":\n\n" || time.Since(wrote) >= streamIdle {
 			wrote = time.Now()
@@ -254,7 +267,24 @@ func (s *site) events(c *gin.Context) {
 		case <-ctx.Done():
 			return
 		}
+		if person != nil && s.person(c) != person { // they left, or their time is over
+			return
+		}
 	}
+}
+
+// stream counts the streams of all and of one person; false: there are as many as may be.
+func (s *site) stream(of *login.Person, n int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n > 0 && (s.streams >= maxStreams || of != nil && s.streamsOf[of] >= maxStreamsOfOne) {
+		return false
+	}
+	s.streams += n
+	if s.streamsOf[of] += n; s.streamsOf[of] == 0 {
+		delete(s.streamsOf, of)
+	}
+	return true
 }
 
 // local reports whether a request needs no log-in.

@@ -36,8 +36,11 @@ var now = time.Date(2026, 11, 22, 2, 3, 0, 0, time.UTC)
 type pages []store.Page
 
 // Pages shows them.
-func (p pages) Pages(_ context.Context, show func(store.Page) error) error {
+func (p pages) Pages(_ context.Context, of store.Sight, show func(store.Page) error) error {
 	for _, page := range p {
+		if of != nil && !of[page.Repo.ID] {
+			continue
+		}
 		if err := show(page); err != nil {
 			return err
 		}
@@ -64,7 +67,7 @@ func (p pages) Repos(context.Context) (all []store.Due, err error) {
 }
 
 // News counts nothing.
-func (pages) News() uint64 { return 0 }
+func (pages) News(store.Sight) uint64 { return 0 }
 
 const hostileText = `<script>alert("x")</script> & "quotes" 'and' </td> ` + "\u202egnp.exe"
 
@@ -103,8 +106,8 @@ func night() pages {
 	}
 	fleet.Verdicts[0].Title, fleet.Verdicts[0].Author, fleet.Verdicts[0].Opened = "nginx: another port & a second replica", "octocat", now.Add(-76*time.Hour)
 	fleet.Verdicts[0].Why = []plan.Step{
-		{About: "/sluice release 2222222 REASON", Says: "as a comment releases it now, where override.by names you"}, {About: plan.AboutChecks, Says: "passed"},
-		{About: plan.AboutReviews, Says: "1 of 1 approvals by people with write access"}, {About: plan.AboutOrder, Says: "number 1 of 2 that wait for the same instant"},
+		{About: "/sluice release 2222222 REASON", Says: "as a comment releases it now, where override.by names you"}, {About: plan.AboutChecks, Says: "passed", Whole: true},
+		{About: plan.AboutReviews, Says: "1 of 1 approvals by people with write access", Whole: true}, {About: plan.AboutOrder, Says: "number 1 of 2 that wait for the same instant", Whole: true},
 		{About: "clusters/cluster-1/apps/apps-rw/nginx.yaml", Says: "no-deploy-friday (rule 2: clusters/*/apps/apps-rw/**)", Line: 14},
 	}
 	fleet.Verdicts[4].Why = []plan.Step{
@@ -227,20 +230,20 @@ func TestHeaders(t *testing.T) {
 type broken struct{}
 
 // Pages fails.
-func (broken) Pages(context.Context, func(store.Page) error) error {
+func (broken) Pages(context.Context, store.Sight, func(store.Page) error) error {
 	return fmt.Errorf("read pages: %w", errors.New("/var/lib/sluice.db: damaged"))
 }
 
 // Page fails.
 func (b broken) Page(ctx context.Context, _, _ string) (store.Page, error) {
-	return store.Page{}, b.Pages(ctx, nil)
+	return store.Page{}, b.Pages(ctx, nil, nil)
 }
 
 // Repos fails.
-func (b broken) Repos(ctx context.Context) ([]store.Due, error) { return nil, b.Pages(ctx, nil) }
+func (b broken) Repos(ctx context.Context) ([]store.Due, error) { return nil, b.Pages(ctx, nil, nil) }
 
 // News counts nothing.
-func (broken) News() uint64 { return 0 }
+func (broken) News(store.Sight) uint64 { return 0 }
 
 func TestUnreadable(t *testing.T) {
 	var log bytes.Buffer
@@ -332,7 +335,7 @@ func TestFilters(t *testing.T) {
 		"/?window=no-deploy-friday&verdict=":      {"rw/cluster-2", "#477", "rw/cluster-4", "#468", "#482", "rw/cluster-1", "#479", "rw/cluster-3"},
 		"/?repo=EVIL&page=x":                      nil, // a tip and a branch of hostile names
 		"/?repo=website":                          {},
-		"/?q=%23477&page=2":                       {},
+		"/?q=%23477&page=2":                       {"#477"}, // there is one page
 		"/acme/fleet-infra?verdict=failed":        {"rw/cluster-4"},
 		"/acme/fleet-infra?repo=evil&verdict=due": {},
 	} {
@@ -362,7 +365,7 @@ type gated struct {
 }
 
 // Pages shows one repository, then waits.
-func (g gated) Pages(ctx context.Context, show func(store.Page) error) error {
+func (g gated) Pages(ctx context.Context, _ store.Sight, show func(store.Page) error) error {
 	g.reading <- struct{}{}
 	if err := show(store.Page{Repo: plan.Repo{Owner: "acme", Name: "first"}}); err != nil {
 		return err
@@ -547,13 +550,13 @@ func TestStreams(t *testing.T) {
 		t.Errorf("%d are open, %d were refused", open, refused)
 	}
 	for _, r := range streams {
-		if line, err := r.ReadString('\n'); err != nil || line != "data: 1\n" {
+		if line, err := r.ReadString('\n'); err != nil || line != "data:\n" {
 			t.Fatalf("%q %v", line, err)
 		}
 	}
 	count.Add(1) // which is told a second after it began, long after the server would have ended any other answer
 	for _, r := range streams {
-		if all, err := r.ReadString('2'); err != nil || all != "\ndata: 2" {
+		if all, err := r.ReadString(':'); err != nil || all != "\ndata:" {
 			t.Errorf("%q %v", all, err)
 		}
 	}

@@ -30,36 +30,60 @@ type windowRow struct {
 	Bar                                       *bar
 }
 
-// join adds a repository that has the window alike.
-func (w *windowRow) join(o windowRow, in string) {
+// in adds a repository that has the window.
+func (w *windowRow) in(repo string) {
 	if w.In != "" {
-		w.In += ", " + in
+		w.In += ", "
+	}
+	w.In += repo
+}
+
+// due adds what is due when in a repository.
+func (w *windowRow) due(zone *time.Location, due map[time.Time]int) {
+	var says []string
+	for _, at := range slices.SortedFunc(maps.Keys(due), time.Time.Compare) {
+		text := fmt.Sprintf("%d due %s", due[at], plan.Clock(at, zone))
+		if len(says) < foretold {
+			says = append(says, text)
+		}
+		if w.Bar != nil {
+			if x := int(at.Sub(w.Bar.from) / barColumn); x < w.Bar.Width && len(w.Bar.Dues) < barDays {
+				w.Bar.Dues = append(w.Bar.Dues, dueMark{x, text})
+			}
+		}
 	}
 	switch {
-	case w.Dues == "":
-		w.Dues = o.Dues
-	case o.Dues != "":
-		w.Dues += "; " + o.Dues
+	case len(says) == 0:
+		return
+	case len(due) > foretold:
+		says = append(says, "others later")
 	}
-	if w.Bar != nil && o.Bar != nil {
-		w.Bar.Dues = append(w.Bar.Dues, o.Bar.Dues...)
+	if w.Dues != "" {
+		w.Dues += "; "
 	}
+	w.Dues += strings.Join(says, ", ")
 }
 
 // dueTimes is how much is due when, by window.
 type dueTimes map[window.Name]map[time.Time]int
 
-// dueOf is what some entries wait for.
-func dueOf(all []entry, now time.Time) dueTimes {
+// dueOf is what some entries wait for, at instants at which the windows that they need let them through: a date in their text may hold them until another.
+func dueOf(all []entry, c *window.Calendar, now time.Time) dueTimes {
 	due := dueTimes{}
 	for _, e := range all {
-		if at := e.until(); e.kind() == plan.Held && at.After(now) {
-			for _, n := range e.windows() {
-				if due[window.Name(n)] == nil {
-					due[window.Name(n)] = map[time.Time]int{}
-				}
-				due[window.Name(n)][at]++
+		at := e.until()
+		if c == nil || e.kind() != plan.Held || !at.After(now) {
+			continue
+		}
+		for _, n := range e.windows() {
+			n := window.Name(n)
+			if !c.Has(n) || !c.At(n, at).Releasable {
+				continue
 			}
+			if due[n] == nil {
+				due[n] = map[time.Time]int{}
+			}
+			due[n][at]++
 		}
 	}
 	return due
@@ -67,6 +91,7 @@ func dueOf(all []entry, now time.Time) dueTimes {
 
 // bar is what is drawn of a window: columns of half an hour, as high as the part of it in which the window is open.
 type bar struct {
+	from          time.Time
 	Width, Height int
 	Now           int
 	Dues          []dueMark
@@ -92,12 +117,12 @@ type run struct {
 	Class               string
 }
 
-// windowOf is a window at an instant, with what is due there. steps is how many changes may still be looked at.
-func windowOf(c *window.Calendar, n window.Name, now time.Time, due map[time.Time]int, steps *int) windowRow {
+// windowOf is a window at an instant, without its bar. steps is how many changes may still be looked at.
+func windowOf(c *window.Calendar, n window.Name, now time.Time, steps *int) windowRow {
 	zone, s := c.Zone(n), c.At(n, now)
 	w := windowRow{Name: plain(string(n)), About: plain(c.Description(n)), State: stateOf(s), Says: plan.WindowSays(s, zone), Zone: zone.String()}
 	w.Says = strings.TrimLeft(strings.TrimPrefix(w.Says, w.State), ", ") // which stands before it
-	switch closed := closedSince(c, n, now); {
+	switch closed := closedSince(c, n, now, steps); {
 	case !s.Since.IsZero():
 		w.Says = "since " + plan.Clock(s.Since, zone) + ", " + strings.TrimPrefix(w.Says, "open ")
 	case !s.Open && s.FrozenBy == "" && !closed.IsZero():
@@ -111,18 +136,16 @@ func windowOf(c *window.Calendar, n window.Name, now time.Time, due map[time.Tim
 			w.Then = map[bool]string{true: "closes ", false: "opens "}[then.Open] + plan.Clock(then.Until, zone)
 		}
 	}
-	w.Bar = barOf(c, n, now.In(zone), steps)
-	if w.Bar != nil {
-		w.Bar.Text = textOf(c, n, now)
-		w.Bar.Dues = w.dues(due, now.In(zone), zone)
-	}
 	return w
 }
 
 // closedSince is when a window that is closed was open last, as far as that is worth to be looked for; zero: longer ago.
-func closedSince(c *window.Calendar, n window.Name, now time.Time) (last time.Time) {
+func closedSince(c *window.Calendar, n window.Name, now time.Time, steps *int) (last time.Time) {
 	for _, back := range []time.Duration{time.Hour, 24 * time.Hour, 31 * 24 * time.Hour} {
 		for i := range c.Intervals(n, now.Add(-back), now) {
+			if *steps--; *steps <= 0 {
+				return time.Time{}
+			}
 			if !i.Until.IsZero() && !i.Until.After(now) {
 				last = i.Until
 			}
@@ -132,26 +155,6 @@ func closedSince(c *window.Calendar, n window.Name, now time.Time) (last time.Ti
 		}
 	}
 	return last
-}
-
-// dues says what is due when, and marks it in the bar.
-func (w *windowRow) dues(due map[time.Time]int, now time.Time, zone *time.Location) (marks []dueMark) {
-	from := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, zone)
-	var says []string
-	for _, at := range slices.SortedFunc(maps.Keys(due), time.Time.Compare) {
-		text := fmt.Sprintf("%d due %s", due[at], plan.Clock(at, zone))
-		if len(says) < foretold {
-			says = append(says, text)
-		}
-		if x := int(at.Sub(from) / barColumn); x < w.Bar.Width && len(marks) < barDays {
-			marks = append(marks, dueMark{x, text})
-		}
-	}
-	if len(due) > foretold {
-		says = append(says, "others later")
-	}
-	w.Dues = strings.Join(says, ", ")
-	return marks
 }
 
 // stateOf is a state in one word.
@@ -192,15 +195,15 @@ func textOf(c *window.Calendar, n window.Name, now time.Time) string {
 // part is of how much of a column something holds.
 type part struct{ open, releasable, frozen time.Duration }
 
-// barOf draws the days from the beginning of the day of an instant on, in its zone; nil: there are no steps left.
+// barOf draws the days from the beginning of the day of an instant on, in the window's zone; nil: there are no steps left.
 func barOf(c *window.Calendar, n window.Name, now time.Time, steps *int) *bar {
-	from := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-	until := from.AddDate(0, 0, barDays)
-	columns := make([]part, (until.Sub(from)+barColumn-1)/barColumn)
 	left := min(barSteps, *steps)
 	if left <= 0 {
 		return nil
 	}
+	local := now.In(c.Zone(n))
+	from, until := dawn(local, 0), dawn(local, barDays)
+	columns := make([]part, (until.Sub(from)+barColumn-1)/barColumn)
 	drawn := from
 	for ; drawn.Before(until) && left > 0; left-- {
 		*steps--
@@ -212,10 +215,10 @@ func barOf(c *window.Calendar, n window.Name, now time.Time, steps *int) *bar {
 		spread(columns, from, drawn, next, s)
 		drawn = next
 	}
-	b := &bar{Width: len(columns), Height: barHeight, Now: int(now.Sub(from) / barColumn)}
-	for day := from; day.Before(until); day = day.AddDate(0, 0, 1) {
-		x := int(day.Sub(from) / barColumn)
-		b.Days = append(b.Days, barDay{x, int(day.AddDate(0, 0, 1).Sub(from)/barColumn) - x, day.Format("Mon 2 Jan")})
+	b := &bar{from: from, Width: len(columns), Height: barHeight, Now: int(now.Sub(from) / barColumn), Text: textOf(c, n, now)}
+	for i := range barDays {
+		x, end := int(dawn(local, i).Sub(from)/barColumn), int(dawn(local, i+1).Sub(from)/barColumn)
+		b.Days = append(b.Days, barDay{x, end - x, noon(local, i).Format("Mon 2 Jan")})
 	}
 	known := columns[:int(drawn.Sub(from)/barColumn)]
 	b.runs("frozen", known, func(p part) time.Duration { return p.frozen })
@@ -225,6 +228,20 @@ func barOf(c *window.Calendar, n window.Name, now time.Time, steps *int) *bar {
 		b.Runs = append(b.Runs, run{len(known), 0, len(columns) - len(known), barHeight, "unknown"})
 	}
 	return b
+}
+
+// noon is that of the day so many days after an instant's: no clock is set at noon.
+func noon(t time.Time, days int) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day()+days, 12, 0, 0, 0, t.Location())
+}
+
+// dawn is when that day begins, which need not be at midnight.
+func dawn(t time.Time, days int) time.Time {
+	at := time.Date(t.Year(), t.Month(), t.Day()+days, 0, 0, 0, 0, t.Location())
+	for at.Day() != noon(t, days).Day() { // there is no midnight, and the hour before it was taken for it
+		at = at.Add(barColumn)
+	}
+	return at
 }
 
 // spread adds what holds from one instant until another to the columns.
@@ -271,29 +288,20 @@ func heightOf(d time.Duration) int {
 	return max(2, int(d*barHeight/barColumn))
 }
 
-// windows are those of a repository: of the file of its default branch, and live where that is frozen. They have bars as long as there is room for some.
-func (k *sketch) windows(repo plan.Repo) []windowRow {
-	c := k.Calendar(repo)
-	if c == nil {
-		return nil
-	}
+// namesOf are the windows of a file, and live where that is frozen.
+func namesOf(c *window.Calendar, now time.Time) []window.Name {
 	names := c.Names()
-	if live := c.At(window.Live, k.now); live.FrozenBy != "" || !live.Until.IsZero() {
+	if live := c.At(window.Live, now); live.FrozenBy != "" || !live.Until.IsZero() {
 		names = append(names, window.Live)
 	}
 	slices.Sort(names)
-	var all []windowRow
-	for _, n := range names {
-		w := windowOf(c, n, k.now, k.dues[repo.Key()][n], &k.steps)
-		if w.Bar != nil {
-			if k.bars -= w.Bar.bytes(); k.bars < 0 {
-				w.Bar = nil
-			}
-		}
-		all = append(all, w)
-	}
-	return all
+	return names
 }
 
 // bytes is about how long a bar is.
-func (b *bar) bytes() int { return 70*(len(b.Runs)+len(b.Days)) + 100*len(b.Dues) }
+func (b *bar) bytes() int {
+	if b == nil {
+		return 0
+	}
+	return 70*(len(b.Runs)+len(b.Days)) + 100*barDays
+}

@@ -359,7 +359,7 @@ func (d *demo) followBranch() error {
 
 // reportVerdict says once for each value of the windowed branch that sluice knows it to be applied.
 func (d *demo) reportVerdict(ctx context.Context) error {
-	return d.service.Store().Pages(ctx, func(p store.Page) error {
+	return d.service.Store().Pages(ctx, nil, func(p store.Page) error {
 		for _, b := range p.Branches {
 			if b.Kind == plan.Applied && string(b.Old) == d.branch && d.applied != d.branch {
 				d.applied = d.branch

@@ -112,7 +112,7 @@ func TestLogIn(t *testing.T) {
 			t.Errorf("a stranger, %s: %d\n%s", path, code, body)
 		}
 	}
-	if code, body := p.ask(stranger, http.MethodPost, pull+"/release", release, ""); code != http.StatusBadGateway || !strings.Contains(body, "Nothing was written") {
+	if code, body := p.ask(stranger, http.MethodPost, pull+"/release", release, ""); code != http.StatusNotFound || !strings.Contains(body, "There is nothing here") {
 		t.Errorf("a stranger released: %d %s", code, body)
 	}
 	bob := p.browser("bob") // may write, and the file does not name him
@@ -136,6 +136,7 @@ func TestLogIn(t *testing.T) {
 		}
 	}
 	w.stays(n, other)
+	w.noticed(n)
 	news := p.listen(alice)
 	if code, body := p.ask(alice, http.MethodPost, pull+"/release", release, ""); code != http.StatusOK {
 		t.Errorf("alice's comment: %d %s", code, body)
@@ -149,7 +150,7 @@ func TestLogIn(t *testing.T) {
 	})
 
 	w.github.RevokeLogins()
-	if code, _ := p.ask(alice, http.MethodPost, fmt.Sprintf("/acme/fleet/pull/%d/release", other), release, ""); code != http.StatusBadGateway {
+	if code, _ := p.ask(alice, http.MethodPost, fmt.Sprintf("/acme/fleet/pull/%d/release", other), release, ""); code != http.StatusBadGateway && code != http.StatusUnauthorized { // GitHub refuses, or is asked again who it is
 		t.Errorf("after GitHub ended it: %d", code)
 	}
 	if code, _ := p.ask(alice, http.MethodPost, "/logout", url.Values{}, ""); code != http.StatusUnauthorized {
