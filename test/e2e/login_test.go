@@ -176,7 +176,7 @@ func (p public) listen(c *http.Client) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
 		for n, lines := 0, bufio.NewScanner(resp.Body); lines.Scan(); {
-			if strings.HasPrefix(lines.Text(), "data: ") {
+			if strings.HasPrefix(lines.Text(), "data:") {
 				if n++; n == 2 {
 					close(done)
 				}
