@@ -183,14 +183,17 @@ override: {by: ["user:alice"]}
 		t.Errorf("%+v", v)
 	}
 	for i, want := range [][3]string{
-		{"failed: lint", "0 of 2 approvals by people with write access", "number 3 of 3 that wait for the same instant"},
-		{"in progress: lint", "carol requested changes", "number 2 of 3 that wait for the same instant"},
-		{"could not all be read", "0 of 2 approvals by people with write access; main requires a review", "number 1 of 3 that wait for the same instant"},
+		{"failed: lint", "0 of 2 approvals by people with write access", "number 3 of 3 pull requests that wait for the same instant"},
+		{"in progress: lint", "carol requested changes", "number 2 of 3 pull requests that wait for the same instant"},
+		{"could not all be read", "0 of 2 approvals by people with write access; main requires a review", "number 1 of 3 pull requests that wait for the same instant"},
 	} {
 		why := verdicts[i].Why
-		got := []plan.Step{{About: plan.AboutChecks, Says: want[0]}, {About: plan.AboutReviews, Says: want[1]}, {About: plan.AboutOrder, Says: want[2]}}
-		if verdicts[i].Kind != plan.Held || !slices.Equal(why[1:4], got) || !strings.HasPrefix(why[0].About, plan.OrderPrefix) || why[4].Line != 7 || why[4].About != "a/rw/00" {
-			t.Errorf("#%d: %+v", i+1, why[:5])
+		got := []plan.Step{
+			{About: plan.AboutChecks, Says: want[0], Whole: true}, {About: plan.AboutReviews, Says: want[1], Whole: true},
+			{About: plan.AboutThen, Says: "sluice merges it by itself, unless checks, reviews or a conflict keep it; a new push is decided on anew", Whole: true}, {About: plan.AboutOrder, Says: want[2], Whole: true},
+		}
+		if verdicts[i].Kind != plan.Held || !slices.Equal(why[1:5], got) || why[0].About != "/sluice release h"+fmt.Sprint(i)+" REASON" || !strings.HasPrefix(why[0].Says, "as a comment of alice it releases") || why[5].Line != 7 || why[5].About != "a/rw/00" {
+			t.Errorf("#%d: %+v", i+1, why[:6])
 		}
 	}
 }
@@ -219,7 +222,7 @@ layout:
 	verdicts := gate.Decide(s).Verdicts
 	want := plan.Step{About: "a/rw/x", Says: "moved from a/rt/x: if another Flux Kustomization reads it now, Flux may delete the object before it creates it again; " +
 		"to keep it, first merge a change that only adds metadata: {annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}} to a/rt/x, and let Flux apply it"}
-	if len(verdicts) != 3 || !slices.Contains(verdicts[0].Why[:4], want) {
+	if len(verdicts) != 3 || !slices.Contains(verdicts[0].Why[:5], want) {
 		t.Errorf("%+v, want first %+v", verdicts[0].Why, want)
 	}
 	for _, v := range verdicts[1:] {

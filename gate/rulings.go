@@ -200,10 +200,13 @@ func firstError(all []config.Finding) int {
 // steps are the findings that lead to the answer: those about the whole first, of which none is left out where many paths are listed.
 func (d *pullCase) steps() (all []plan.Step) {
 	if d.ruling.closed != nil && d.mayBeReleased() {
-		all = append(append(all, plan.Step{About: d.releaseLine(), Says: "as a comment releases it now, where override.by names you"}), d.told...)
+		all = append(append(all, plan.Step{About: d.releaseLine(), Says: sayMayRelease(d.policy.Override)}), d.told...)
 	}
 	if d.pull.Number != 0 && d.policy != nil && d.need.managed > 0 && !d.pull.Unread.Is() {
 		all = append(all, plan.Step{About: plan.AboutChecks, Says: d.sayChecks(), Whole: true}, plan.Step{About: plan.AboutReviews, Says: d.sayReviews(), Whole: true})
+		if d.ruling.kind == plan.Held {
+			all = append(all, plan.Step{About: plan.AboutThen, Says: cmp.Or(d.byPeople(), wordThen), Whole: true})
+		}
 		if d.of > 1 {
 			all = append(all, plan.Step{About: plan.AboutOrder, Says: sayTurn(d.turn, d.of), Whole: true})
 		}

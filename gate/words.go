@@ -476,9 +476,17 @@ func (d *pullCase) sayReviews() string {
 	return says
 }
 
+// wordThen is what becomes of what is held once nothing holds it.
+const wordThen = "sluice merges it by itself, unless checks, reviews or a conflict keep it; a new push is decided on anew"
+
+// sayMayRelease is whose comment releases this head.
+func sayMayRelease(o *config.Override) string {
+	return plan.Text("as a comment of " + plan.Grantees(o) + " it releases this head, and no other; checks, reviews and conflicts stand")
+}
+
 // sayTurn is when a pull request has its turn among those that the same instant releases.
 func sayTurn(turn, of int) string {
-	return fmt.Sprintf("number %d of %d that wait for the same instant", turn, of)
+	return fmt.Sprintf("number %d of %d pull requests that wait for the same instant", turn, of)
 }
 
 // sayRefused is the status's description, as the refused merge wrote it. When it is tried again stands in the verdict alone.

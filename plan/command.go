@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -85,6 +86,21 @@ func OrderOf(body string) (Order, bool) {
 	}
 	o.Reason = cut(Clean(strings.Join(words, " ")), maxReason)
 	return o, true
+}
+
+// Grantees names whom a file lets release something.
+func Grantees(o *config.Override) string {
+	names := make([]string, len(o.By))
+	for i, g := range o.By {
+		if names[i] = g.Name; g.By != config.ByUser {
+			names[i] = string(g.By) + " " + g.Name
+		}
+	}
+	says := Few(names)
+	if o.Approvals > 1 {
+		says += fmt.Sprintf(" (%d of them)", o.Approvals)
+	}
+	return says
 }
 
 // isDigits reports whether a word is the beginning of the name of a commit, of which two are rarely the same.

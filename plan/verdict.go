@@ -66,6 +66,7 @@ const (
 	AboutChecks  = "checks"
 	AboutReviews = "reviews"
 	AboutOrder   = "order"
+	AboutThen    = "then"
 )
 
 // Note is a warning to operators about a base.

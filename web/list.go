@@ -321,7 +321,7 @@ func (k *sketch) done() {
 		k.Prev = k.with(k.Verdict, k.Page-1)
 	}
 	if k.rows > k.Page*listRows && k.Page < maxPage {
-		k.list.Next = k.with(k.Verdict, k.Page+1)
+		k.Next = k.with(k.Verdict, k.Page+1)
 	}
 	if len(k.Repos) > maxRepos {
 		k.MoreRepos, k.Repos = len(k.Repos)-maxRepos, k.Repos[:maxRepos]

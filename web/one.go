@@ -43,6 +43,8 @@ type one struct {
 	At        string      // as it was asked for
 	Then      string      // what its windows say at that instant
 	Release   string      // the comment that releases it; "": none does
+	Releases  string      // whose, and what
+	File      string      // where the rules of its base stand
 	Writes    bool        // a form here writes that comment
 	Facts     []stepRow   // of the whole
 	Steps     []stepRow   // of a path, a Flux Kustomization, a commit
@@ -119,10 +121,6 @@ func (s *site) explain(ctx context.Context, o *one, page store.Page, pull int, b
 			o.Late = append([]string{plain(late)}, o.Late...)
 		}
 	}
-	for _, u := range page.Unpaid {
-		o.Unpaid = append(o.Unpaid, s.unpaid(in, u, now))
-	}
-	o.MoreUnpaid = page.MoreUnpaid
 	if branch != "" {
 		if i := slices.IndexFunc(page.Branches, func(v plan.BranchVerdict) bool { return v.Name == branch }); i >= 0 {
 			s.ofBranch(o, page, page.Branches[i])
@@ -154,6 +152,11 @@ func (s *site) ofPull(o *one, page store.Page, v plan.Verdict) {
 	o.Link = s.link(in, "pull", strconv.Itoa(v.Subject.Pull))
 	o.Heading, o.Author, o.Age = plain(v.Title), plain(string(v.Author)), optional(v.Opened, now)
 	o.Base, o.SHA, o.Kind, o.Reason = plain(string(v.Subject.Base)), v.SHA.Short(), v.Kind, plain(v.Text())
+	for _, u := range page.Unpaid {
+		if n, approves := u.Debt.Context.Approves(); u.Debt.SHA == v.SHA || approves && n == v.Subject.Pull {
+			o.Unpaid = append(o.Unpaid, s.unpaid(in, u, now))
+		}
+	}
 	s.needs(o, page, v.Releases)
 	o.Until = optionalIn(v.Until, now, s.zone(in, entry{pull: &v}.windows(), v.Until))
 	s.steps(o, in, v.Subject.Base, v.Why)
@@ -179,16 +182,17 @@ func (s *site) ofBranch(o *one, page store.Page, v plan.BranchVerdict) {
 
 // steps puts each step where it belongs.
 func (s *site) steps(o *one, in plan.Repo, base plan.Branch, why []plan.Step) {
+	o.File = s.link(in, "blob", string(base), config.File)
 	for _, step := range why {
 		row := stepRow{About: plain(step.About), Says: plain(step.Says)}
 		if step.Line > 0 {
-			if row.Link = s.link(in, "blob", string(base), config.File); row.Link != "" {
+			if row.Link = o.File; row.Link != "" {
 				row.Link += "#L" + strconv.Itoa(step.Line)
 			}
 		}
 		switch {
 		case o.Release == "" && strings.HasPrefix(step.About, plan.OrderPrefix+string(plan.ToRelease)) && strings.HasSuffix(step.About, " "+plan.AnyReason):
-			o.Release = row.About
+			o.Release, o.Releases = row.About, row.Says
 		case step.Whole:
 			o.Facts = append(o.Facts, row)
 		default:

@@ -18,7 +18,7 @@ func BenchmarkBars(b *testing.B) {
 			now := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 			for b.Loop() {
 				steps := pageSteps
-				if w := drawn(p.Calendar, "w", now, &steps); w.Bar == nil || len(w.Bar.Runs) == 0 {
+				if w := drawn(p.Calendar, now, &steps); w.Bar == nil || len(w.Bar.Runs) == 0 {
 					b.Fatal(w)
 				}
 				b.ReportMetric(float64(pageSteps-steps), "steps")

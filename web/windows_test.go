@@ -21,10 +21,10 @@ func calendarOf(t *testing.T, windows string) *window.Calendar {
 	return p.Calendar
 }
 
-// drawn is a window with its bar.
-func drawn(c *window.Calendar, n window.Name, now time.Time, steps *int) windowRow {
-	w := windowOf(c, n, now, steps)
-	w.Bar = barOf(c, n, now, steps)
+// drawn is the window w with its bar.
+func drawn(c *window.Calendar, now time.Time, steps *int) windowRow {
+	w := windowOf(c, "w", now, steps)
+	w.Bar = barOf(c, "w", now, steps)
 	return w
 }
 
@@ -81,7 +81,7 @@ func TestBars(t *testing.T) {
 		},
 	} {
 		steps := pageSteps
-		w := drawn(calendarOf(t, c.windows), "w", now, &steps)
+		w := drawn(calendarOf(t, c.windows), now, &steps)
 		if w.State != c.state || w.Then != c.then || w.Bar == nil || !strings.HasPrefix(w.Bar.Text, c.text) {
 			t.Fatalf("%s: %+v %+v", name, w, w.Bar)
 		}
@@ -121,7 +121,7 @@ func TestDue(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	steps := pageSteps
-	w := drawn(c, "w", now, &steps)
+	w := drawn(c, now, &steps)
 	w.due(c.Zone("w"), got["w"])
 	if w.Dues != "3 due Mon 30 Nov 2026 08:00 CET" || len(w.Bar.Dues) != 1 || w.Bar.Dues[0] != (dueMark{6*48 + 16, w.Dues}) {
 		t.Errorf("%q %+v", w.Dues, w.Bar.Dues)
@@ -155,11 +155,11 @@ func TestStripIsBounded(t *testing.T) {
 func TestBarsEnd(t *testing.T) {
 	c, steps := calendarOf(t, "windows: {w: {open: \"0 22 * * *\", duration: 4h}}\n"), 5
 	now := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
-	b := drawn(c, "w", now, &steps).Bar
+	b := drawn(c, now, &steps).Bar
 	if last := b.Runs[len(b.Runs)-1]; last.Class != "unknown" || last.X+last.Width != b.Width || last.Width < 10*48 || steps != 0 {
 		t.Errorf("%+v, %d left", last, steps)
 	}
-	if w := drawn(c, "w", now, &steps); w.Bar != nil || w.Says == "" {
+	if w := drawn(c, now, &steps); w.Bar != nil || w.Says == "" {
 		t.Errorf("%+v", w)
 	}
 }

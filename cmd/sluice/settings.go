@@ -172,9 +172,7 @@ func parseSettings(v *viper.Viper, from sources) (service.Settings, error) {
 	}
 	s.PrivateKey, s.WebhookSecret, s.FluxSecret = read("github.private_key"), read("github.webhook_secret"), read("flux.secret")
 	s.ClientID, s.ClientSecret = v.GetString("github.client_id"), read("github.client_secret")
-	if s.LogsIn() != (s.ClientID != "" || len(s.ClientSecret) > 0) {
-		check("github.client_id", errors.New("want github.client_id, github.client_secret_file and public_url together"))
-	}
+	check("github.client_id", logInError(s))
 	if err := keyError(s.PrivateKey); err != nil {
 		errs = append(errs, fmt.Errorf("setting github.private_key: %w%s", err, cmp.Or(from.from("github.private_key"), from.from("github.private_key_file"))))
 	}
@@ -199,6 +197,14 @@ func parseSettings(v *viper.Viper, from sources) (service.Settings, error) {
 		check("log.format", errors.New("want text or json"))
 	}
 	return s, errors.Join(errs...)
+}
+
+// logInError: what a log-in takes is set together, or not at all.
+func logInError(s service.Settings) error {
+	if s.LogsIn() != (s.ClientID != "" || len(s.ClientSecret) > 0) {
+		return errors.New("want github.client_id, github.client_secret_file and public_url together")
+	}
+	return nil
 }
 
 // parseKept reads how much is kept of repositories, for how long, where, and what reads their files.
