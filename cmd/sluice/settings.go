@@ -138,7 +138,7 @@ func missing(v *viper.Viper, need []string) error {
 func parseSettings(v *viper.Viper, from sources) (service.Settings, error) {
 	s := service.Settings{
 		Version:   version(),
-		GitHubURL: v.GetString("github.url"), GraphQLURL: v.GetString("github.graphql_url"),
+		GitHubURL: v.GetString("github.url"), GraphQLURL: v.GetString("github.graphql_url"), ClientID: v.GetString("github.client_id"),
 		Listen: v.GetString("listen"), AdminListen: v.GetString("admin.listen"), MetricsListen: v.GetString("metrics.listen"), PublicURL: v.GetString("public_url"), Database: v.GetString("database"),
 	}
 	var errs []error
@@ -159,9 +159,7 @@ func parseSettings(v *viper.Viper, from sources) (service.Settings, error) {
 		return value
 	}
 	var err error
-	check("github.url", checkTokenURL(s.GitHubURL))
-	check("github.graphql_url", checkTokenURL(s.GraphQLURL))
-	check("public_url", checkURL(s.PublicURL))
+	checkURLs(s, check)
 	checkListens(s, check)
 	if s.Database == "" {
 		check("database", errors.New("want a path"))
@@ -171,7 +169,7 @@ func parseSettings(v *viper.Viper, from sources) (service.Settings, error) {
 		check("github.app_id", err)
 	}
 	s.PrivateKey, s.WebhookSecret, s.FluxSecret = read("github.private_key"), read("github.webhook_secret"), read("flux.secret")
-	s.ClientID, s.ClientSecret = v.GetString("github.client_id"), read("github.client_secret")
+	s.ClientSecret = read("github.client_secret")
 	check("github.client_id", logInError(s))
 	if err := keyError(s.PrivateKey); err != nil {
 		errs = append(errs, fmt.Errorf("setting github.private_key: %w%s", err, cmp.Or(from.from("github.private_key"), from.from("github.private_key_file"))))
@@ -223,6 +221,12 @@ func parseKept(v *viper.Viper, s *service.Settings, check func(key string, err e
 	if s.History, err = time.ParseDuration(v.GetString("history")); err != nil || s.History < 24*time.Hour {
 		check("history", errors.New("want at least 24h, like 8760h for a year"))
 	}
+}
+
+func checkURLs(s service.Settings, check func(key string, err error)) {
+	check("github.url", checkTokenURL(s.GitHubURL))
+	check("github.graphql_url", checkTokenURL(s.GraphQLURL))
+	check("public_url", checkURL(s.PublicURL))
 }
 
 func checkListens(s service.Settings, check func(key string, err error)) {
