@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime/metrics"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -212,7 +213,7 @@ func TestForms(t *testing.T) {
 		defer resp.Body.Close() //nolint:errcheck // it is not read
 		return resp.StatusCode, resp.Header.Get("Location")
 	}
-	const form, pull = "application/x-www-form-urlencoded", "/acme/fleet-infra/pull/482/release"
+	const form, pull = "application/x-www-form-urlencoded", "/acme/fleet-infra/release"
 	heap := func() uint64 {
 		sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 		metrics.Read(sample)
@@ -232,17 +233,27 @@ func TestForms(t *testing.T) {
 	for name, c := range map[string]struct {
 		path, body string
 		want       int
+		at         string
 	}{
-		"as it is": {pull, "sha=2222222&reason=the+shop++is+down", 303}, "too long": {pull, "sha=2222222&reason=" + strings.Repeat("x", 1<<20), 400}, "no reason": {pull, "sha=2222222&reason=++", 400},
-		"another repository": {"/acme/tools/pull/3/release", "sha=2222222&reason=x", 404}, "none": {"/%2e%2e/gists%3Fx/pull/3/release", "sha=2222222&reason=x", 404},
-		"a branch": {pull, "sha=2222222+--branch+rw/a&reason=x", 400}, "no number": {"/acme/fleet-infra/pull/x/release", "sha=2222222&reason=x", 400}, "two lines": {pull, "sha=2222222&reason=a%0A/sluice+undo", 400},
+		"as it is": {pull, "pull=482&sha=2222222&reason=the+shop++is+down", 303, "../fleet-infra/pull/482"},
+		"a branch": {pull, "pull=%23482&sha=ddddddd&branch=rw/cluster-1&reason=now", 303, "../fleet-infra/branch/rw/cluster-1"},
+		"too long": {pull, "pull=482&sha=2222222&reason=" + strings.Repeat("x", 1<<20), 400, ""}, "no reason": {pull, "pull=482&sha=2222222&reason=++", 400, ""},
+		"another repository": {"/acme/tools/release", "pull=3&sha=2222222&reason=x", 404, ""}, "none": {"/%2e%2e/gists%3Fx/release", "pull=3&sha=2222222&reason=x", 404, ""},
+		"a branch among the digits": {pull, "pull=482&sha=2222222+--branch+rw/a&reason=x", 400, ""}, "a branch of two words": {pull, "pull=482&sha=2222222&branch=rw/a+b&reason=x", 400, ""},
+		"no number": {pull, "pull=x&sha=2222222&reason=x", 400, ""}, "two lines": {pull, "pull=482&sha=2222222&reason=a%0A/sluice+undo", 400, ""},
 	} {
-		if code, at := send(bob, c.path, form, strings.NewReader(c.body)); code != c.want && (name != "too long" || code != 0) || code == 303 && at != "../482" {
+		if code, at := send(bob, c.path, form, strings.NewReader(c.body)); code != c.want && (name != "too long" || code != 0) || at != c.at && code != 0 {
 			t.Errorf("%s: %d %s", name, code, at)
 		}
 	}
-	if len(wrote) != 1 || wrote[0] != "acme/fleet-infra#482: /sluice release 2222222 the shop is down" {
+	slices.Sort(wrote)
+	if len(wrote) != 2 || wrote[0] != "acme/fleet-infra#482: /sluice release 2222222 the shop is down" || wrote[1] != "acme/fleet-infra#482: /sluice release ddddddd --branch rw/cluster-1 now" {
 		t.Errorf("%q", wrote)
+	}
+	for path, want := range map[string]string{"/acme/fleet-infra/pull/482": `name="pull" value="482">`, "/acme/fleet-infra/branch/rw/cluster-1": `name="branch" value="rw/cluster-1">`} {
+		if _, _, body := h.get(bob, path); !strings.Contains(body, want) || !strings.Contains(body, "Write that comment as bob") {
+			t.Errorf("%s has no form:\n%s", path, body)
+		}
 	}
 }
 

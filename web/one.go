@@ -1,10 +1,12 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,7 +47,7 @@ type one struct {
 	Release   string      // the comment that releases it; "": none does
 	Releases  string      // whose, and what
 	File      string      // where the rules of its base stand
-	Writes    bool        // a form here writes that comment
+	Frees, On string      // the commit, and the pull request on which it is written; "": somebody has to choose one
 	Facts     []stepRow   // of the whole
 	Steps     []stepRow   // of a path, a Flux Kustomization, a commit
 	Commits   []commit
@@ -160,7 +162,7 @@ func (s *site) ofPull(o *one, page store.Page, v plan.Verdict) {
 	s.needs(o, page, v.Releases)
 	o.Until = optionalIn(v.Until, now, s.zone(in, entry{pull: &v}.windows(), v.Until))
 	s.steps(o, in, v.Subject.Base, v.Why)
-	o.Writes = o.Release != "" && o.Person != ""
+	o.Frees, o.On = o.SHA, strconv.Itoa(v.Subject.Pull)
 }
 
 func (s *site) ofBranch(o *one, page store.Page, v plan.BranchVerdict) {
@@ -170,10 +172,12 @@ func (s *site) ofBranch(o *one, page store.Page, v plan.BranchVerdict) {
 	s.needs(o, page, []layout.Release{layout.Release(v.Window)})
 	o.Until = optionalIn(v.Until, now, s.zone(in, []string{string(v.Window)}, v.Until))
 	s.steps(o, in, v.From, v.Why)
+	o.Frees = o.New
 	o.Unnamed, o.Oldest = max(0, v.Waiting-len(v.Commits)), optional(v.Oldest, now)
 	for _, c := range v.Commits {
 		shown := commit{SHA: c.SHA.Short(), Link: s.link(in, "commit", string(c.SHA)), Subject: plain(c.Subject), At: momentOf(c.At, now, time.UTC)}
 		if c.Head != nil && c.Head.Pull > 0 {
+			o.On = cmp.Or(o.On, strconv.Itoa(c.Head.Pull))
 			shown.Pull, shown.Place = fmt.Sprintf("#%d", c.Head.Pull), s.link(in, "pull", strconv.Itoa(c.Head.Pull))
 		}
 		o.Commits = append(o.Commits, shown)
@@ -252,7 +256,7 @@ func thenOf(c *window.Calendar, names []window.Name, at time.Time, zone *time.Lo
 	return says
 }
 
-// release writes the comment that releases a pull request, with the token of who is logged in: GitHub says whether they may, and whose it is.
+// release writes the comment that releases a pull request, or lets a branch move, with the token of who is logged in: GitHub says whether they may, and whose it is.
 func (s *site) release(c *gin.Context) {
 	person := s.person(c)
 	if person == nil { // before anything is read of it
@@ -260,17 +264,12 @@ func (s *site) release(c *gin.Context) {
 		return
 	}
 	in := plan.Repo{Owner: c.Param("owner"), Name: c.Param("repo")}
-	sees, ok := s.admit(c, s.frame(c, "../../../../", ""), in)
+	sees, ok := s.admit(c, s.frame(c, "../../", ""), in)
 	if !ok {
 		return
 	}
-	n, err := strconv.Atoi(c.Param("number"))
-	if err == nil {
-		err = c.Request.ParseForm() // no files
-	}
-	form := c.Request.PostForm
-	order := plan.Order{Verb: plan.ToRelease, SHA: plan.SHA(strings.ToLower(form.Get("sha"))), Reason: plan.Clean(form.Get("reason"))}
-	if read, is := plan.OrderOf(order.Line()); err != nil || n <= 0 || !is || read != order || strings.ContainsAny(form.Get("reason"), "\r\n") {
+	pull, order, ok := orderOf(c.Request)
+	if !ok {
 		c.String(http.StatusBadRequest, saysNoOrder)
 		return
 	}
@@ -286,10 +285,25 @@ func (s *site) release(c *gin.Context) {
 		c.String(http.StatusServiceUnavailable, saysUnread+"\n")
 		return
 	}
-	if err := person.Comment(ctx, page.Repo.Owner, page.Repo.Name, n, order.Line()); err != nil {
+	if err := person.Comment(ctx, page.Repo.Owner, page.Repo.Name, pull, order.Line()); err != nil {
 		c.String(http.StatusBadGateway, saysUnwritten, plain(err.Error()))
 		return
 	}
-	c.Header("Location", "../"+strconv.Itoa(n)) // of our own, whatever stands before our paths
+	if order.Branch != "" {
+		pull = 0
+	}
+	c.Header("Location", "../"+PlaceOf(page.Repo, pull, order.Branch)[len(url.PathEscape(page.Repo.Owner))+1:]) // of our own, whatever stands before our paths
 	c.Status(http.StatusSeeOther)
+}
+
+// orderOf is what a form asks to be written, and on which pull request; false if it is none.
+func orderOf(r *http.Request) (pull int, order plan.Order, ok bool) {
+	if r.ParseForm() != nil { // no files
+		return 0, order, false
+	}
+	f := r.PostForm
+	order = plan.Order{Verb: plan.ToRelease, SHA: plan.SHA(strings.ToLower(f.Get("sha"))), Branch: plan.Branch(f.Get("branch")), Reason: plan.Clean(f.Get("reason"))}
+	read, is := plan.OrderOf(order.Line())
+	pull, err := strconv.Atoi(strings.TrimPrefix(f.Get("pull"), "#"))
+	return pull, order, err == nil && pull > 0 && is && read == order && !strings.ContainsAny(f.Get("reason"), "\r\n")
 }

@@ -104,7 +104,7 @@ func New(o Options) http.Handler {
 		e.HEAD(path, answer)
 	}
 	e.POST("/logout", s.leave)
-	e.POST("/:owner/:repo/pull/:number/release", s.release)
+	e.POST("/:owner/:repo/release", s.release)
 	return e
 }
 

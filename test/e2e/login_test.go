@@ -91,7 +91,7 @@ func TestLogIn(t *testing.T) {
 	w.hasStatus(n, "pending: held by w")
 	w.hasStatus(other, "pending: held by w")
 	pull := fmt.Sprintf("/acme/fleet/pull/%d", n)
-	release := url.Values{"sha": {w.pull(n).HeadSHA[:7]}, "reason": {"the shop is down"}}
+	release, to := url.Values{"pull": {fmt.Sprint(n)}, "sha": {w.pull(n).HeadSHA[:7]}, "reason": {"the shop is down"}}, "/acme/fleet/release"
 
 	nobody := p.browser("")
 	for _, path := range []string{"/", "/acme/fleet", pull, "/acme/fleet/branch/rw/a", "/history", "/events", "/?q=fleet"} {
@@ -102,7 +102,7 @@ func TestLogIn(t *testing.T) {
 			t.Errorf("past the proxy, %s: %v %v", path, resp, err)
 		}
 	}
-	if code, _ := p.ask(nobody, http.MethodPost, pull+"/release", release, ""); code != http.StatusForbidden {
+	if code, _ := p.ask(nobody, http.MethodPost, to, release, ""); code != http.StatusForbidden {
 		t.Errorf("nobody released: %d", code)
 	}
 
@@ -112,11 +112,11 @@ func TestLogIn(t *testing.T) {
 			t.Errorf("a stranger, %s: %d\n%s", path, code, body)
 		}
 	}
-	if code, body := p.ask(stranger, http.MethodPost, pull+"/release", release, ""); code != http.StatusNotFound || !strings.Contains(body, "There is nothing here") {
+	if code, body := p.ask(stranger, http.MethodPost, to, release, ""); code != http.StatusNotFound || !strings.Contains(body, "There is nothing here") {
 		t.Errorf("a stranger released: %d %s", code, body)
 	}
 	bob := p.browser("bob") // may write, and the file does not name him
-	if code, _ := p.ask(bob, http.MethodPost, pull+"/release", release, ""); code != http.StatusOK {
+	if code, _ := p.ask(bob, http.MethodPost, to, release, ""); code != http.StatusOK {
 		t.Errorf("bob's comment: %d", code)
 	}
 
@@ -127,18 +127,21 @@ func TestLogIn(t *testing.T) {
 			t.Errorf("alice's page has no %q:\n%s", want, body)
 		}
 	}
-	if code, _ := p.ask(alice, http.MethodPost, pull+"/release", release, "https://evil.example"); code != http.StatusForbidden {
+	if code, _ := p.ask(alice, http.MethodPost, to, release, "https://evil.example"); code != http.StatusForbidden {
 		t.Errorf("another page's form: %d", code)
 	}
-	for _, bad := range []url.Values{{"sha": {"abc"}, "reason": {"x"}}, {"sha": release["sha"], "reason": {""}}, {"sha": release["sha"], "reason": {"two\nlines"}}, {"sha": {"abcdefa --branch rw/a"}, "reason": {"x"}}} {
-		if code, _ := p.ask(alice, http.MethodPost, pull+"/release", bad, ""); code != http.StatusBadRequest {
+	for _, bad := range []url.Values{
+		{"pull": release["pull"], "sha": {"abc"}, "reason": {"x"}}, {"pull": release["pull"], "sha": release["sha"], "reason": {""}}, {"sha": release["sha"], "reason": {"x"}},
+		{"pull": release["pull"], "sha": release["sha"], "reason": {"two\nlines"}}, {"pull": release["pull"], "sha": {"abcdefa --branch rw/a"}, "reason": {"x"}},
+	} {
+		if code, _ := p.ask(alice, http.MethodPost, to, bad, ""); code != http.StatusBadRequest {
 			t.Errorf("%v: %d", bad, code)
 		}
 	}
 	w.stays(n, other)
 	w.noticed(n)
 	news := p.listen(alice)
-	if code, body := p.ask(alice, http.MethodPost, pull+"/release", release, ""); code != http.StatusOK {
+	if code, body := p.ask(alice, http.MethodPost, to, release, ""); code != http.StatusOK {
 		t.Errorf("alice's comment: %d %s", code, body)
 	}
 	w.merged(n)
@@ -150,7 +153,7 @@ func TestLogIn(t *testing.T) {
 	})
 
 	w.github.RevokeLogins()
-	if code, _ := p.ask(alice, http.MethodPost, fmt.Sprintf("/acme/fleet/pull/%d/release", other), release, ""); code != http.StatusBadGateway && code != http.StatusUnauthorized { // GitHub refuses, or is asked again who it is
+	if code, _ := p.ask(alice, http.MethodPost, to, release, ""); code != http.StatusBadGateway && code != http.StatusUnauthorized { // GitHub refuses, or is asked again who it is
 		t.Errorf("after GitHub ended it: %d", code)
 	}
 	if code, _ := p.ask(alice, http.MethodPost, "/logout", url.Values{}, ""); code != http.StatusUnauthorized {
