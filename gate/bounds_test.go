@@ -192,7 +192,7 @@ override: {by: ["user:alice"]}
 			{About: plan.AboutChecks, Says: want[0], Whole: true}, {About: plan.AboutReviews, Says: want[1], Whole: true},
 			{About: plan.AboutThen, Says: "sluice merges it by itself, unless checks, reviews or a conflict keep it; a new push is decided on anew", Whole: true}, {About: plan.AboutOrder, Says: want[2], Whole: true},
 		}
-		if verdicts[i].Kind != plan.Held || !slices.Equal(why[1:5], got) || why[0].About != "/sluice release h"+fmt.Sprint(i)+" REASON" || !strings.HasPrefix(why[0].Says, "as a comment of alice it releases") || why[5].Line != 7 || why[5].About != "a/rw/00" {
+		if verdicts[i].Kind != plan.Held || !slices.Equal(why[1:5], got) || why[0].About != "/sluice release h"+fmt.Sprint(i)+" REASON" || !strings.HasPrefix(why[0].Says, "only a comment of alice releases it: this head") || why[5].Line != 7 || why[5].About != "a/rw/00" {
 			t.Errorf("#%d: %+v", i+1, why[:6])
 		}
 	}

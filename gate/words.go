@@ -481,7 +481,7 @@ const wordThen = "sluice merges it by itself, unless checks, reviews or a confli
 
 // sayMayRelease is whose comment releases this head.
 func sayMayRelease(o *config.Override) string {
-	return plan.Text("as a comment of " + plan.Grantees(o) + " it releases this head, and no other; checks, reviews and conflicts stand")
+	return plan.Text("only a comment of " + plan.Grantees(o) + " releases it: this head, and no other; checks, reviews and conflicts stand")
 }
 
 // sayTurn is when a pull request has its turn among those that the same instant releases.

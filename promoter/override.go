@@ -93,7 +93,7 @@ func (d *branchCase) releaseLine() []plan.Step {
 		return nil
 	}
 	line := plan.Order{Verb: plan.ToRelease, SHA: plan.SHA(d.target().Short()), Branch: d.name, Reason: plan.AnyReason}.Line()
-	return []plan.Step{{About: line, Says: plan.Text("as a comment of " + plan.Grantees(d.j.policy.Override) + " on any pull request, written twice, it lets the branch move there now")}}
+	return []plan.Step{{About: line, Says: plan.Text("only a comment of " + plan.Grantees(d.j.policy.Override) + ", on any pull request and written twice, lets the branch move there now")}}
 }
 
 // along is what goes along with a commit.

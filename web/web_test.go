@@ -106,7 +106,7 @@ func night() pages {
 	}
 	fleet.Verdicts[0].Title, fleet.Verdicts[0].Author, fleet.Verdicts[0].Opened = "nginx: another port & a second replica", "octocat", now.Add(-76*time.Hour)
 	fleet.Verdicts[0].Why = []plan.Step{
-		{About: "/sluice release 2222222 REASON", Says: "as a comment of alice it releases this head, and no other; checks, reviews and conflicts stand"}, {About: plan.AboutChecks, Says: "passed", Whole: true},
+		{About: "/sluice release 2222222 REASON", Says: "only a comment of alice releases it: this head, and no other; checks, reviews and conflicts stand"}, {About: plan.AboutChecks, Says: "passed", Whole: true},
 		{About: plan.AboutReviews, Says: "1 of 1 approvals by people with write access", Whole: true}, {About: plan.AboutThen, Says: "sluice merges it by itself, unless checks, reviews or a conflict keep it; a new push is decided on anew", Whole: true},
 		{About: plan.AboutOrder, Says: "number 1 of 2 pull requests that wait for the same instant", Whole: true},
 		{About: "clusters/cluster-1/apps/apps-rw/nginx.yaml", Says: "no-deploy-friday (rule 2: clusters/*/apps/apps-rw/**)", Line: 14},
@@ -130,7 +130,7 @@ func night() pages {
 		{SHA: sha("e"), At: now.Add(-2 * time.Hour), Subject: "nginx-rw: three replicas (#481)"},
 	}
 	fleet.Branches[0].Why = []plan.Step{
-		{About: "/sluice release ddddddd --branch rw/cluster-1 REASON", Says: "as a comment of alice on any pull request, written twice, it lets the branch move there now"}, {About: "kustomization/apps", Says: "applied"},
+		{About: "/sluice release ddddddd --branch rw/cluster-1 REASON", Says: "only a comment of alice, on any pull request and written twice, lets the branch move there now"}, {About: "kustomization/apps", Says: "applied"},
 	}
 	fleet.MoreBranches = 4
 	fleet.Green, fleet.GreenUntil = 3, now.Add(20*time.Minute)
