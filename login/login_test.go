@@ -213,7 +213,8 @@ func TestForgedLogIns(t *testing.T) {
 		t.Fatal("nobody came back")
 	}
 	for name, got := range map[string]int{
-		"another's state": callback(victim, code, state), "no state": callback(victim, code, ""), "never begun": callback(w.browser(""), code, state),
+		"one's own code with another state": callback(mallory, code, state+"x"), // which ends what was begun
+		"another's state":                   callback(victim, code, state), "no state": callback(victim, code, ""), "never begun": callback(w.browser(""), code, state),
 	} {
 		if got != http.StatusForbidden {
 			t.Errorf("%s: %d", name, got)
