@@ -237,13 +237,24 @@ func TestForms(t *testing.T) {
 	}{
 		"as it is": {pull, "pull=482&sha=2222222&reason=the+shop++is+down", 303, "../fleet-infra/pull/482"},
 		"a branch": {pull, "pull=%23482&sha=ddddddd&branch=rw/cluster-1&reason=now", 303, "../fleet-infra/branch/rw/cluster-1"},
-		"too long": {pull, "pull=482&sha=2222222&reason=" + strings.Repeat("x", 1<<20), 400, ""}, "no reason": {pull, "pull=482&sha=2222222&reason=++", 400, ""},
+		"too long": {pull, "pull=482&sha=2222222&reason=" + strings.Repeat("x", 1<<20), 400, ""}, "no reason": {pull, "pull=482&sha=2222222&reason=++", 400, ""}, "with much beside it": {pull, "pull=482&sha=2222222&reason=x&y=" + strings.Repeat("x", 5000), 400, ""},
 		"another repository": {"/acme/tools/release", "pull=3&sha=2222222&reason=x", 404, ""}, "none": {"/%2e%2e/gists%3Fx/release", "pull=3&sha=2222222&reason=x", 404, ""},
 		"a branch among the digits": {pull, "pull=482&sha=2222222+--branch+rw/a&reason=x", 400, ""}, "a branch of two words": {pull, "pull=482&sha=2222222&branch=rw/a+b&reason=x", 400, ""},
 		"no number": {pull, "pull=x&sha=2222222&reason=x", 400, ""}, "two lines": {pull, "pull=482&sha=2222222&reason=a%0A/sluice+undo", 400, ""},
 	} {
 		if code, at := send(bob, c.path, form, strings.NewReader(c.body)); code != c.want && (name != "too long" || code != 0) || at != c.at && code != 0 {
 			t.Errorf("%s: %d %s", name, code, at)
+		}
+	}
+	for _, path := range []string{pull, "/logout"} {
+		r, err := http.NewRequest(http.MethodPost, h.URL+path, strings.NewReader("pull=482&sha=2222222&reason=x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", form)
+		r.Header.Set("Origin", "https://evil.example")
+		if resp, err := bob.Do(r); err != nil || resp.StatusCode != http.StatusForbidden {
+			t.Errorf("another page's %s: %v %v", path, resp, err)
 		}
 	}
 	slices.Sort(wrote)

@@ -152,7 +152,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestDemoLinks: each link to GitHub of the demo's page, and of the statuses, leads to a page.
+// TestDemoLinks: each link to GitHub of the demo's pages, and of the statuses, leads to a page.
 func TestDemoLinks(t *testing.T) {
 	d, out := startedDemo(t)
 	n, err := d.repo.OpenPull(standin.NewPull{By: "bob", Head: "held", Change: &standin.Change{Write: map[string]string{"clusters/cluster-1/flux/x.yaml": "a: 1\n"}}})
@@ -173,14 +173,22 @@ func TestDemoLinks(t *testing.T) {
 	}
 	github := d.settings.PeopleURL()
 	links := map[string]bool{d.repo.Statuses(p.HeadSHA)[0].TargetURL: true}
-	_, page := fetched(t, "http://"+d.service.Page().String())
-	for _, m := range regexp.MustCompile(`href="([^"]+)"`).FindAllStringSubmatch(page, -1) {
-		if strings.HasPrefix(m[1], github) {
-			links[m[1]] = true
+	at := "http://" + d.service.Page().String() + "/"
+	_, list := fetched(t, at)
+	places := []string{at}
+	for _, m := range regexp.MustCompile(`href="\./(acme/[^"]+)"`).FindAllStringSubmatch(list, -1) {
+		places = append(places, at+m[1])
+	}
+	for _, place := range places {
+		_, page := fetched(t, place)
+		for _, m := range regexp.MustCompile(`href="([^"]+)"`).FindAllStringSubmatch(page, -1) {
+			if strings.HasPrefix(m[1], github) {
+				links[m[1]] = true
+			}
 		}
 	}
-	if len(links) < 5 {
-		t.Errorf("links %v in\n%s", links, page)
+	if len(places) < 4 || len(links) < 5 {
+		t.Errorf("pages %q, links %v in\n%s", places, links, list)
 	}
 	for link := range links {
 		if kind, body := fetched(t, link); kind != "text/html; charset=utf-8" || !strings.Contains(body, "acme/fleet") {
