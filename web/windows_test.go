@@ -37,7 +37,11 @@ func TestDaysWithoutMidnight(t *testing.T) {
 		steps := pageSteps
 		b := barOf(calendarOf(t, "windows: {w: {open: \"0 8 * * *\", duration: 1h, timezone: "+zone+"}}\n"), "w", now, &steps)
 		at, width := 0, 0
+		local := now.In(calendarOf(t, "windows: {w: {open: \"0 8 * * *\", duration: 1h, timezone: "+zone+"}}\n").Zone("w"))
 		for i, d := range b.Days {
+			if first := dawn(local, i); first.Day() != noon(local, i).Day() || first.Add(-time.Nanosecond).Day() == first.Day() {
+				t.Errorf("%s: day %d begins at %s", zone, i, first)
+			}
 			if want := now.AddDate(0, 0, i).Format("Mon 2 Jan"); d.Name != want || d.X != at || d.Width < 46 || d.Width > 50 {
 				t.Errorf("%s: day %d is %+v, want %s from %d", zone, i, d, want, at)
 			}

@@ -113,7 +113,7 @@ var libraries = []library{
 	{"sigs.k8s.io/yaml", []string{"flux/build"}, nil, "reads and writes kustomization.yaml as kustomize does"},
 	{"github.com/migueleliasweb/go-github-mock/", nil, []string{"forge"}, "single error answers for forge; all else runs against the stand-in"},
 	{"github.com/pelletier/go-toml/", []string{"cmd/sluice"}, nil, "says where a settings file is wrong; viper does not"},
-	{"golang.org/x/sync/", []string{"forge/look"}, nil, "several reads at once, of which the first error ends the others"},
+	{"golang.org/x/sync/", []string{"forge/look", "person"}, nil, "several reads at once, of which the first error ends the others"},
 	{"golang.org/x/term", []string{"cmd/sluice"}, nil, "whether a person reads the log"},
 	{"golang.org/x/sys/", []string{"store"}, []string{"test/e2e"}, "who else may read the database, and what the disk has left"},
 	{"golang.org/x/crypto/", nil, []string{"gitremote"}, "a server of ssh, against which the client is held"},
