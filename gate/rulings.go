@@ -205,7 +205,7 @@ func (d *pullCase) steps() (all []plan.Step) {
 	if d.pull.Number != 0 && d.policy != nil && d.need.managed > 0 && !d.pull.Unread.Is() {
 		all = append(all, plan.Step{About: plan.AboutChecks, Says: d.sayChecks(), Whole: true}, plan.Step{About: plan.AboutReviews, Says: d.sayReviews(), Whole: true})
 		if d.ruling.kind == plan.Held {
-			all = append(all, plan.Step{About: plan.AboutThen, Says: cmp.Or(d.byPeople(), wordThen), Whole: true})
+			all = append(all, plan.Step{About: plan.AboutThen, Says: d.sayThen(), Whole: true})
 		}
 		if d.of > 1 {
 			all = append(all, plan.Step{About: plan.AboutOrder, Says: sayTurn(d.turn, d.of), Whole: true})
@@ -507,6 +507,26 @@ func release(d *pullCase) ruling {
 
 // byPeople is what people read where they merge this although it is open; "" if sluice merges.
 func (d *pullCase) byPeople() string {
+	why := d.neverByUs()
+	if why == "" && d.handling() == config.Approve {
+		if why = d.unapproved(); why != "" {
+			return sayByHand(why)
+		}
+		return wordPeopleApproved
+	}
+	return why
+}
+
+// sayThen is what becomes of it once nothing holds it.
+func (d *pullCase) sayThen() string {
+	if d.handling() == config.Approve { // also what GitHub refused lately is tried again by then
+		return cmp.Or(d.neverByUs(), wordPeopleApproved)
+	}
+	return cmp.Or(d.neverByUs(), wordThen)
+}
+
+// neverByUs is why people merge this, whatever the time; "": sluice does, or approves it.
+func (d *pullCase) neverByUs() string {
 	switch {
 	case !d.need.complete:
 		return sayByHand(wordPeopleIncomplete)
@@ -518,11 +538,6 @@ func (d *pullCase) byPeople() string {
 		return sayPeopleIgnored(d.need.ignored, d.need.dropped)
 	case d.handling() == config.Status:
 		return sayByHand(wordPeopleStatus)
-	case d.handling() == config.Approve:
-		if why := d.unapproved(); why != "" {
-			return sayByHand(why)
-		}
-		return wordPeopleApproved
 	}
 	return ""
 }
