@@ -8,7 +8,7 @@ const require = createRequire(input.modules + "/");
 const { default: puppeteer } = await import(require.resolve("puppeteer-core"));
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const faults = [];
-const browser = await puppeteer.launch({ executablePath: input.chromium, args: ["--no-sandbox", "--disable-gpu"], protocolTimeout: 600000 });
+const browser = await puppeteer.launch({ executablePath: input.chromium, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"], protocolTimeout: 600000 });
 
 const open = async (width, height, scheme) => {
   const page = await (await browser.createBrowserContext()).newPage();
