@@ -466,7 +466,10 @@ func (d *pullCase) sayReviews() string {
 	have, want := len(d.approvers()), d.policy.PullRequests.Approvals
 	says := fmt.Sprintf("%d of %d approvals by people with write access", have, want)
 	if want == 0 {
-		says = fmt.Sprintf("the file asks for none; approved by %d people with write access", have)
+		says = "the file asks for none"
+	}
+	if want == 0 && have > 0 {
+		says = "the file asks for none; approved by " + plan.Few(config.Strings(d.approvers()))
 	}
 	if r, is := changesRequested(d); is {
 		says = strings.TrimPrefix(r.reason, "waiting: ")
