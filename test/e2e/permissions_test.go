@@ -36,7 +36,10 @@ func TestPermissionsThatAreNotGranted(t *testing.T) {
 	}
 	says := func(w *world, p *process, what string) {
 		w.t.Helper()
-		w.eventually("the page says "+what, func() bool { _, body := get(w.t, p.page); return strings.Contains(body, what) })
+		w.eventually("the page says "+what, func() bool {
+			_, body := get(w.t, strings.TrimSuffix(p.page, "/")+"/acme/fleet")
+			return strings.Contains(body, what)
+		})
 	}
 	cases := map[string]func(w *world){
 		"Pull requests": func(w *world) {

@@ -35,16 +35,16 @@ func TestToldNotEnforced(t *testing.T) {
 			n := w.open("held", "apps/a-rw/x")
 			w.hasStatus(n, "pending: held by w until Tue 1 Jan 2030 00:00 UTC (not enforced)")
 			p.logs(c.says)
-			w.onPage(p, "<li>main: "+c.says, true)
+			w.onPage(p, "> main: "+c.says, true)
 			if out, _, _ := w.run("plan", "acme/fleet"); !strings.Contains(out, c.says) {
 				t.Errorf("the plan does not say so:\n%s", out)
 			}
 			w.repo.Protect("main", ours(app))
 			w.eventually("the status takes it back", func() bool { return w.status(n) == "pending: held by w until Tue 1 Jan 2030 00:00 UTC" })
-			w.onPage(p, "<li>main: "+c.says, false)
+			w.onPage(p, "> main: "+c.says, false)
 			c.begin(w.repo)
 			w.hasStatus(n, "pending: held by w until Tue 1 Jan 2030 00:00 UTC (not enforced)")
-			w.onPage(p, "<li>main: "+c.says, true)
+			w.onPage(p, "> main: "+c.says, true)
 		})
 	}
 }
