@@ -34,11 +34,13 @@ func TestPermissionsThatAreNotGranted(t *testing.T) {
 		w.t.Helper()
 		w.merged(w.open("live", "apps/z-rt/x"))
 	}
-	says := func(w *world, p *process, what string) {
+	says := func(w *world, p *process, what string) { // on the page of the repository, or of its first pull request
 		w.t.Helper()
 		w.eventually("the page says "+what, func() bool {
-			_, body := get(w.t, strings.TrimSuffix(p.page, "/")+"/acme/fleet")
-			return strings.Contains(body, what)
+			at := strings.TrimSuffix(p.page, "/") + "/acme/fleet"
+			_, body := get(w.t, at)
+			_, first := get(w.t, at+"/pull/1")
+			return strings.Contains(body+first, what)
 		})
 	}
 	cases := map[string]func(w *world){
