@@ -64,6 +64,7 @@ e2e: ## run the end-to-end tests, with the race detector as above, and without i
 check: ## formatting, vet, lint, and whether what is generated is up to date
 	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "gofmt would change:"; echo "$$out"; exit 1; }
 	$(GO) vet ./...
+	$(GO) vet -tags=nomsgpack,browser ./web
 	$(GO) mod tidy -diff
 	$(GO) mod verify
 	cd $(ORACLE) && $(GO) vet ./... && $(GO) mod tidy -diff && $(GO) mod verify
@@ -94,7 +95,7 @@ CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || comman
 .PHONY: browser
 browser: $(AXE) ## the pages in a browser, by axe too; needs npm and Chromium; SHOTS=DIR keeps pictures
 	@test -n '$(CHROMIUM)' || { echo "there is no Chromium: set CHROMIUM to its path"; exit 1; }
-	$(GO) test -count=1 -timeout 15m -run TestInABrowser -v ./web -args -modules $< -chromium '$(CHROMIUM)' -shots '$(SHOTS)'
+	$(GO) test -tags=nomsgpack,browser -count=1 -timeout 15m -run TestInABrowser -v ./web -args -modules $< -chromium '$(CHROMIUM)' -shots '$(SHOTS)'
 
 $(AXE):
 	npm install --prefix $@.new --no-audit --no-fund --ignore-scripts axe-core@$(AXE_VERSION) puppeteer-core@$(PUPPETEER_VERSION)

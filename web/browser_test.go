@@ -1,8 +1,9 @@
+//go:build browser
+
 package web_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"encoding/json"
@@ -18,8 +19,6 @@ import (
 	"github.com/sluicegate/sluice/internal/standin/api"
 	"github.com/sluicegate/sluice/login"
 	"github.com/sluicegate/sluice/person"
-	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/store"
 	"github.com/sluicegate/sluice/web"
 )
 
@@ -29,25 +28,8 @@ var (
 	shots    = flag.String("shots", "", "a directory for pictures of the pages")
 )
 
-// changing is a source of which something changes each second.
-type changing struct {
-	pages
-	count *atomic.Uint64
-}
-
-func (c changing) News(store.Sight) uint64 { return c.count.Load() }
-
-func (c changing) Pages(_ context.Context, _ store.Sight, show func(store.Page) error) error {
-	return show(store.Page{Repo: plan.Repo{Owner: "acme", Name: "fleet"}, Looked: now, Verdicts: []plan.Verdict{
-		{Subject: plan.Subject{Pull: 1, Base: "main"}, Kind: plan.Held, Title: fmt.Sprintf("change %d", c.count.Load())},
-	}})
-}
-
 // TestInABrowser: each page with nothing, one and a thousand rows, of hostile texts among them, in a real browser (make browser).
 func TestInABrowser(t *testing.T) {
-	if *modules == "" {
-		t.Skip("it takes a browser")
-	}
 	serve := func(o web.Options) string {
 		o.GitHub = "https://github.com"
 		s := httptest.NewServer(web.New(o))

@@ -9,8 +9,8 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"time"
 
@@ -193,13 +193,9 @@ var errUndrawn = errors.New("cannot render the page")
 func (s *site) reply(c *gin.Context, body []byte, err error, name string, without func(wrong string) any) {
 	code, wrong := http.StatusOK, ""
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, errUndrawn):
 	case errors.Is(err, store.ErrUnknown):
 		code, wrong = http.StatusNotFound, saysUnknown
-	case errors.Is(err, errUndrawn):
-		s.Log.Error(logsUndrawn, "error", err)
-		c.String(http.StatusInternalServerError, saysUndrawn)
-		return
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded): // many ask, or who asked left
 		code, wrong = http.StatusServiceUnavailable, saysBusy
 	default:
@@ -207,13 +203,9 @@ func (s *site) reply(c *gin.Context, body []byte, err error, name string, withou
 		code, wrong = http.StatusServiceUnavailable, saysUnread
 	}
 	if wrong != "" {
-		if body, err = s.drawn(name, without(wrong)); err != nil {
-			s.Log.Error(logsUndrawn, "error", err)
-			c.String(http.StatusInternalServerError, saysUndrawn)
-			return
-		}
+		body, err = s.drawn(name, without(wrong))
 	}
-	c.Data(code, "text/html; charset=utf-8", body)
+	s.replyAs(c, code, body, err)
 }
 
 // inTurn calls f once nobody else reads the store.
@@ -293,6 +285,6 @@ func (s *site) local(r *http.Request) bool {
 }
 
 func isLoopback(host string) bool {
-	name := hostname(host)
-	return strings.HasPrefix(name, "127.") && strings.Count(name, ".") == 3 || name == "::1"
+	a, err := netip.ParseAddr(hostname(host))
+	return err == nil && a.IsLoopback()
 }

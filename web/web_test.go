@@ -183,6 +183,20 @@ func calendar(r plan.Repo) *window.Calendar {
 	return p.Calendar
 }
 
+// changing is a source of which something changes each second.
+type changing struct {
+	pages
+	count *atomic.Uint64
+}
+
+func (c changing) News(store.Sight) uint64 { return c.count.Load() }
+
+func (c changing) Pages(_ context.Context, _ store.Sight, show func(store.Page) error) error {
+	return show(store.Page{Repo: plan.Repo{Owner: "acme", Name: "fleet"}, Looked: now, Verdicts: []plan.Verdict{
+		{Subject: plan.Subject{Pull: 1, Base: "main"}, Kind: plan.Held, Title: fmt.Sprintf("change %d", c.count.Load())},
+	}})
+}
+
 func TestPage(t *testing.T) {
 	for name, o := range map[string]web.Options{
 		"night": {Source: night(), GitHub: "https://github.com/", Calendar: calendar},
