@@ -143,6 +143,6 @@ func BenchmarkLook(b *testing.B) {
 		l.queue.begin(e, l.now())
 		k := l.newLook(e, l.now())
 		l.mu.Unlock()
-		k.run(context.Background())
+		_ = k.run(context.Background())
 	}
 }

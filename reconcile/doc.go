@@ -20,22 +20,24 @@
 //
 // # From a webhook to a merge
 //
-//  1. webhook: receive checks the signature and parses; accept keeps the delivery (store: Note makes the repository's row due) and pokes.
+//  1. webhook: receive checks the signature and parses (open), keeps the delivery (store: Note makes the repository's row due) and pokes.
 //  2. service: the poke becomes an event.Hint (HintOf) for [Loop.Poke], which finds the entry (known). The entry's bound.Book writes down
 //     how the event says that things stood, queue.note what it named, and sets the alarm (reckon), and wakes the loop. Only then webhook answers 202.
 //  3. [Loop.Run] sleeps until the next alarm; start moves entries whose alarm rang to their installation's line (advance), and
-//     for each that may go (next: a worker, the hour, no limit, no merge under way) makes a look (newLook) in a goroutine of its own (run).
-//  4. through: observe adds to what GitHub shows (forge: Observe) what the store remembers (Recall) and what is owed. What it is
+//     for each that may go (next: a worker, the hour, no limit, no merge under way) makes a look (newLook) in a goroutine of its own.
+//  4. look.run: observe adds to what GitHub shows (forge: Observe) what the store remembers (Recall) and what is owed. What it is
 //     too old for (compare) stays unanswered. decide ([Options].Decide, gate.Decide and promoter.Decide) makes of it a plan.
 //  5. keepDebts records what the plan says of debts, and calls in those of what it takes back (calledIn). remember keeps the plan; its row stays due.
-//  6. handOver puts what is wanted into the table. The look ends: schedule sets the next alarms, and end gives the worker back.
+//  6. handOver puts what is wanted into the table. The look ends (conclude): schedule sets the next alarms, and the worker is free.
 //  7. write: outbox.Table.Next names what begins, within the installation's allowance, and what is to be read again before (readAgain: a look
-//     at those pull requests alone, readPart). run does each (do) once permit says that it is still right.
+//     at those pull requests alone, readPart). unit.run does each once permit says that it is still right.
 //  8. merge: giveGreen, post and postSuccess record the debt (owe; store: Owe) and write the success (put; forge: SetStatus). permit once more, then
-//     the merge (forge: Merge).
+//     the merge (patiently, as a limit that ends soon is waited for; forge: Merge).
 //  9. mergeDone records the merge (store: Record) and deletes the branch; or unmerged pays the success's debt (takeBack) and records why.
-//     follow says how errors go on. The last write of a plan moves its due row on (settle), and asks for the next look (opened).
+//     conclude and follow say how errors go on. The last write of a plan moves its due row on (settle), and asks for the next look (opened).
 //  10. A look that follows asks what became of the merge (forge: Ask.Merged), and ends the debt (plan: Redeemed, keepDebts).
+//
+// The call that merges goes through ten functions: receive, Poke, start, run of a look, handOver; write, run of a unit, merge, patiently, Merge.
 //
 // # Invariants
 //

@@ -17,12 +17,15 @@ func (p *panicError) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 
 // guard turns a panic of f into an error: one poisoned repository must not stop the others.
 func guard(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &panicError{value: p, stack: debug.Stack()}
-		}
-	}()
+	defer func() { caught(recover(), &err) }()
 	return f()
+}
+
+// caught makes what was recovered, if anything was, the error of what panicked.
+func caught(fault any, err *error) {
+	if fault != nil {
+		*err = &panicError{value: fault, stack: debug.Stack()}
+	}
 }
 
 // lasting is a context for what must be done although the service was told to stop: bounded by itself alone.

@@ -78,29 +78,10 @@ var (
 	errGone    = errors.New(health.Gone)
 )
 
-// run does the look and gives its worker back.
-func (k *look) run(ctx context.Context) {
-	err := guard(func() error {
-		return k.through(client.WithLog(budget.WithBill(budget.WithClass(ctx, k.entry.lookClass), &k.sent), k.log))
-	})
-	if err != nil && ctx.Err() != nil {
-		err = errStopped
-	}
-	k.logEnd(ctx, err)
-	l := k.loop
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.now()
-	l.meter.Look(endOf(err), now.Tick-k.began)
-	k.schedule(err, now)
-	l.queue.end(k.entry, k.line, now.Tick)
-	l.table.Release(k.repo)
-	l.kick.raise()
-	l.writes.raise()
-}
-
-// through is the look itself.
-func (k *look) through(ctx context.Context) error {
+// run is the look: what it sees is decided on, and what is decided handed over.
+func (k *look) run(ctx context.Context) (err error) {
+	defer k.conclude(ctx, &err)
+	ctx = client.WithLog(budget.WithBill(budget.WithClass(ctx, k.entry.lookClass), &k.sent), k.log)
 	s, err := k.observe(ctx)
 	if err != nil {
 		return err
@@ -131,6 +112,25 @@ func (k *look) through(ctx context.Context) error {
 	}
 	k.handOver(s, wanted)
 	return k.end
+}
+
+// conclude follows a look that ended, by a panic or otherwise: the next one gets its alarms, and somebody else its worker.
+func (k *look) conclude(ctx context.Context, result *error) {
+	caught(recover(), result)
+	if *result != nil && ctx.Err() != nil {
+		*result = errStopped
+	}
+	err, l := *result, k.loop
+	k.logEnd(ctx, err)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	l.meter.Look(endOf(err), now.Tick-k.began)
+	k.schedule(err, now)
+	l.queue.end(k.entry, k.line, now.Tick)
+	l.table.Release(k.repo)
+	l.kick.raise()
+	l.writes.raise()
 }
 
 // decide asks what to do. A panic is an error of this repository alone.

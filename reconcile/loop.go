@@ -223,7 +223,7 @@ func (l *Loop) start(ctx context.Context) time.Duration {
 	l.holding = map[*entry]bool{}
 	for e := l.queue.next(now, l.still); e != nil; e = l.queue.next(now, l.still) {
 		k := l.newLook(e, now)
-		l.looks.Go(func() { k.run(ctx) })
+		l.looks.Go(func() { _ = k.run(ctx) })
 	}
 	for e := range before {
 		if !l.holding[e] && e.state != looking { // it may not be looked at now for another reason

@@ -118,7 +118,7 @@ func TestALookAnswersNames(t *testing.T) {
 		l.queue.advance(now)
 		k := l.newLook(l.queue.next(now, nobodyWrites), now)
 		l.mu.Unlock()
-		k.run(t.Context())
+		_ = k.run(t.Context())
 	}
 	if e.events.Whole > 0 {
 		t.Error("names gathered although looks answered them")

@@ -35,7 +35,7 @@ func (l *Loop) write(ctx context.Context) time.Duration {
 	l.mu.Unlock()
 	for _, w := range begin {
 		u := &unit{reading: *w.Basis.(*reading), write: w, began: l.now().Tick, counts: map[store.TallyKey]int{}, counted: map[store.TallyKey]bool{}}
-		l.looks.Go(func() { u.run(ctx) })
+		l.looks.Go(func() { _ = u.run(ctx) })
 	}
 	for _, s := range stale {
 		l.readAgain(s)
@@ -93,14 +93,34 @@ func (l *Loop) readAgain(s outbox.Stale) {
 	l.kick.raise()
 }
 
-// run carries one write out, and does what follows from it.
-func (u *unit) run(ctx context.Context) {
-	l := u.loop
+// run carries one write out.
+func (u *unit) run(ctx context.Context) (err error) {
 	ctx = client.WithLog(ctx, u.log)
-	err := guard(func() error { return u.do(ctx) })
-	if err != nil && ctx.Err() != nil && !heard(err) {
-		err = errStopped
+	defer u.conclude(ctx, &err)
+	if moves, ok := u.write.Action.(plan.MoveBranches); ok && ctx.Err() == nil { // each is weighed by itself, on what is read again if need be
+		return u.move(ctx, moves)
 	}
+	if err := u.permit(ctx, u.write.Action); err != nil {
+		return u.leave(ctx, err)
+	}
+	switch a := u.write.Action.(type) {
+	case plan.SetStatus:
+		return u.setStatus(ctx, a)
+	case plan.Merge:
+		return u.merge(ctx, a)
+	case plan.Update:
+		return u.update(ctx, a)
+	}
+	return fmt.Errorf("no way to do %s", u.write.Action.Verb())
+}
+
+// conclude does what follows from a write that ended, by a panic or otherwise.
+func (u *unit) conclude(ctx context.Context, result *error) {
+	caught(recover(), result)
+	if *result != nil && ctx.Err() != nil && !heard(*result) {
+		*result = errStopped
+	}
+	err, l := *result, u.loop
 	u.acquitAll(ctx)
 	l.mu.Lock()
 	u.follow(err, l.now())
@@ -122,25 +142,6 @@ func (u *unit) run(ctx context.Context) {
 	l.queue.reckon(u.entry)
 	l.kick.raise()
 	l.writes.raise()
-}
-
-// do does the write.
-func (u *unit) do(ctx context.Context) error {
-	if moves, ok := u.write.Action.(plan.MoveBranches); ok && ctx.Err() == nil { // each is weighed by itself, on what is read again if need be
-		return u.move(ctx, moves)
-	}
-	if err := u.permit(ctx, u.write.Action); err != nil {
-		return u.leave(ctx, err)
-	}
-	switch a := u.write.Action.(type) {
-	case plan.SetStatus:
-		return u.setStatus(ctx, a)
-	case plan.Merge:
-		return u.merge(ctx, a)
-	case plan.Update:
-		return u.update(ctx, a)
-	}
-	return fmt.Errorf("no way to do %s", u.write.Action.Verb())
 }
 
 // follow is what comes of a write that ended. The caller holds the lock.

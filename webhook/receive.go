@@ -12,6 +12,12 @@ import (
 	"github.com/sluicegate/sluice/store"
 )
 
+// The headers of a delivery that say what it is about, and which one it is.
+const (
+	headerEvent = "X-GitHub-Event"
+	headerGUID  = "X-GitHub-Delivery"
+)
+
 // receiver takes deliveries.
 type receiver struct {
 	Options
@@ -20,43 +26,14 @@ type receiver struct {
 	unsigned, busy, unstored listen.Tally
 }
 
-// receive answers one delivery.
+// receive answers one delivery: it notes what matters, and answers once the note is durable.
 func (r *receiver) receive(c *gin.Context) {
-	sum, ok := claimed(c.Request.Header, githubSignature)
-	if !ok {
-		r.refuse(c, saysUnsigned)
-		return
-	}
-	body, done, err := r.bodies.read(c.Request, MaxBody)
+	p, done, ok := r.open(c)
 	defer done()
-	if err != nil {
-		r.unreceived(c, err)
+	if !ok {
 		return
 	}
-	if !signed(r.Secret, body, sum) {
-		r.refuse(c, saysUnsigned)
-		return
-	}
-	event, guid := c.GetHeader("X-GitHub-Event"), c.GetHeader("X-GitHub-Delivery")
-	isSigned(c, event)
-	if event == "" || guid == "" || len(event) > MaxHeader || len(guid) > MaxHeader {
-		say(c, http.StatusBadRequest, saysNoGUID)
-		return
-	}
-	p, odd, err := parse(c.ContentType(), body)
-	if err != nil {
-		r.Log.Warn(logsUnread, "event", event, "guid", guid, "error", clean(err.Error(), MaxSays))
-		say(c, http.StatusOK, saysUnread)
-		return
-	}
-	if odd != nil {
-		r.Log.Warn(logsOdd, "event", event, "guid", guid, "error", clean(odd.Error(), MaxSays))
-	}
-	r.accept(c, event, guid, p)
-}
-
-// accept notes what matters, and answers once the note is durable.
-func (r *receiver) accept(c *gin.Context, event, guid string, p payload) {
+	event, guid := c.GetHeader(headerEvent), c.GetHeader(headerGUID)
 	d := r.delivery(event, guid, p)
 	if !matters(event, p, d.Echo) {
 		say(c, http.StatusOK, saysNothing)
@@ -65,26 +42,58 @@ func (r *receiver) accept(c *gin.Context, event, guid string, p payload) {
 	// A sender who leaves must not take the note along: GitHub does not send again by itself.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), noteWait)
 	defer cancel()
-	hint := Hint{Repo: d.Repo, Named: named(event, p, r.App), Event: event, Ours: d.Echo}
-	if reported(event, p) {
-		hint.Event = EventFlux
-	}
 	fresh, err := r.Store.Note(ctx, d)
-	switch {
-	case err != nil:
+	if err == nil && !fresh {
+		say(c, http.StatusOK, saysKnown)
+		return
+	}
+	for _, h := range r.hints(d, p) {
+		r.Poke(h) // if it could not be kept, too: what it was about is looked at as soon as the store works
+	}
+	if err != nil {
 		if n := r.unstored.Count(r.Now()); n > 0 {
 			r.Log.Error(logsUnstored, "event", event, "guid", guid, "repository", d.Repo.String(), "error", err, "refused", n)
 		}
-		r.poke(d, hint) // GitHub does not send it again by itself: what it was about is looked at as soon as the store works
 		say(c, http.StatusServiceUnavailable, saysUnstored)
-	case !fresh:
-		say(c, http.StatusOK, saysKnown)
-	default:
-		r.poke(d, hint)
-		r.Log.Debug(logsAccepted, "event", event, "action", d.Action, "guid", guid, "repository", d.Repo.String(),
-			"sender", d.Sender, "pull", p.Number)
-		say(c, http.StatusAccepted, saysAccepted)
+		return
 	}
+	r.Log.Debug(logsAccepted, "event", event, "action", d.Action, "guid", guid, "repository", d.Repo.String(),
+		"sender", d.Sender, "pull", p.Number)
+	say(c, http.StatusAccepted, saysAccepted)
+}
+
+// open reads a delivery whose sender knows the secret; false: it was answered. Its bytes count until it is done with.
+func (r *receiver) open(c *gin.Context) (p payload, done func(), ok bool) {
+	sum, ok := claimed(c.Request.Header, githubSignature)
+	if !ok {
+		r.refuse(c, saysUnsigned)
+		return p, func() {}, false
+	}
+	body, done, err := r.bodies.read(c.Request, MaxBody)
+	if err != nil {
+		r.unreceived(c, err)
+		return p, done, false
+	}
+	if !signed(r.Secret, body, sum) {
+		r.refuse(c, saysUnsigned)
+		return p, done, false
+	}
+	event, guid := c.GetHeader(headerEvent), c.GetHeader(headerGUID)
+	isSigned(c, event)
+	if event == "" || guid == "" || len(event) > MaxHeader || len(guid) > MaxHeader {
+		say(c, http.StatusBadRequest, saysNoGUID)
+		return p, done, false
+	}
+	p, odd, err := parse(c.ContentType(), body)
+	if err != nil {
+		r.Log.Warn(logsUnread, "event", event, "guid", guid, "error", clean(err.Error(), MaxSays))
+		say(c, http.StatusOK, saysUnread)
+		return p, done, false
+	}
+	if odd != nil {
+		r.Log.Warn(logsOdd, "event", event, "guid", guid, "error", clean(odd.Error(), MaxSays))
+	}
+	return p, done, true
 }
 
 // delivery is what is kept of a payload.
@@ -118,13 +127,18 @@ func (r *receiver) delivery(event, guid string, p payload) store.Delivery {
 	return d
 }
 
-// poke tells of a delivery: of its repository, and of those that an installation gained. One without
-// either still tells that the list of repositories may be another one.
-func (r *receiver) poke(d store.Delivery, hint Hint) {
-	r.Poke(hint)
-	for _, repo := range d.Added {
-		r.Poke(Hint{Repo: repo, Event: hint.Event, Ours: hint.Ours})
+// hints are what a delivery says: of its repository, and of those that an installation gained. One without either still says that the list of
+// repositories may be another one.
+func (r *receiver) hints(d store.Delivery, p payload) []Hint {
+	event := d.Event
+	if reported(event, p) {
+		event = EventFlux
 	}
+	all := []Hint{{Repo: d.Repo, Named: named(d.Event, p, r.App), Event: event, Ours: d.Echo}}
+	for _, repo := range d.Added {
+		all = append(all, Hint{Repo: repo, Event: event, Ours: d.Echo})
+	}
+	return all
 }
 
 // refuse answers a request that nobody signed who has the secret.
