@@ -231,7 +231,7 @@ func (c Change) introduces(ctx context.Context, g *reach.Graph, trees []Tree, le
 	if err != nil {
 		return nil, err
 	}
-	out := slices.Concat(g.Broken(was, is), g.MadeLive(), g.Unenforced())
+	out := slices.Concat(g.Broken(was, is), g.MadeLive(c.names()), g.Unenforced())
 	if levels.Duplicates == config.LevelOff || slices.ContainsFunc(out, holds) {
 		return out, nil
 	}

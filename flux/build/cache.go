@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -29,9 +28,10 @@ type Cache struct {
 	open    sync.Once
 	root    *os.Root // nil: it is remembered
 	memory  map[sum][]byte
-	bytes   int    // of memory
-	command string // of the last job
-	program sum    // its hash
+	bytes   int         // of memory
+	command []string    // of the last job
+	file    fs.FileInfo // its program
+	program sum         // the hash of both
 }
 
 // Bounds of what is kept.
@@ -52,11 +52,14 @@ const (
 	block = 4 << 10
 )
 
-// NewCache is the cache in a directory; now is when it is used. The directory is made for the user alone, when first something is built. One that cannot
+// NewCache is the cache in a directory; now is when it is used, until [Cache.Use]. The directory is made for the user alone, when first something is built. One that cannot
 // be made, or that belongs to others or may be changed by them, and none, are not used.
 func NewCache(dir string, now time.Time) *Cache {
 	return &Cache{dir: dir, used: now, memory: map[sum][]byte{}}
 }
+
+// Use says when what is read or written from here on is used.
+func (c *Cache) Use(now time.Time) { c.used = now }
 
 // ready reports whether the directory is used.
 func (c *Cache) ready() bool {
@@ -217,17 +220,21 @@ func (c *Cache) trim() {
 func onDisk(f fs.FileInfo) int64 { return (f.Size() + block - 1) / block * block }
 
 // identity is the hash of the program that builds: another one builds otherwise, as far as anybody knows. ok is false if it cannot be read, or nothing is
-// kept. It is read once for a command: many jobs follow each other where each builds little.
+// kept. It is read once as long as its file stays as it is: many jobs follow each other where each builds little.
 func (c *Cache) identity(command []string) (id sum, ok bool) {
 	if c == nil || !c.ready() {
 		return id, c != nil // it is the same program as long as it is remembered
 	}
-	if all := strings.Join(command, "\x00"); c.command != all {
+	file, err := os.Stat(command[0])
+	if err != nil {
+		return id, false
+	}
+	if c.file == nil || !os.SameFile(c.file, file) || !c.file.ModTime().Equal(file.ModTime()) || c.file.Size() != file.Size() || !slices.Equal(c.command, command) {
 		program, ok := hashOf(command)
 		if !ok {
 			return id, false
 		}
-		c.program, c.command = program, all
+		c.program, c.command, c.file = program, command, file
 	}
 	return c.program, true
 }

@@ -143,6 +143,21 @@ func (w *walk) add(e Entry, edge kustomize.Edge) {
 	(*edges)[edge.File] = edge
 }
 
+// Reads reports whether the entry point is known to read a file.
+func (e Entry) Reads(file string) bool {
+	_, known := e.edges()[file]
+	return known
+}
+
+// Dirs is the directories of the files that the entry point is known to read.
+func (e Entry) Dirs() map[string]bool {
+	out := map[string]bool{}
+	for file := range e.edges() {
+		out[path.Dir(file)] = true
+	}
+	return out
+}
+
 // Files is the files that the entry point is known to read, sorted.
 func (e Entry) Files() []string { return manifest.SortedKeys(e.edges()) }
 
@@ -151,11 +166,14 @@ func (e Entry) Unread() []string {
 	out := map[string]bool{}
 	for file, edge := range e.edges() {
 		c := e.Cluster.tree.Contents[file]
+		if c != nil && !c.Unread {
+			continue
+		}
 		named := edge.Why == "resources" || edge.Why == "bases" // whatever its name, kustomize reads it
 		if strings.HasPrefix(edge.Why, roleChart) || e.May(file) {
 			continue // it is packaged as it is
 		}
-		if c != nil && c.Unread || c == nil && (named || edge.Why == "" && kustomize.IsYAML(file)) {
+		if c != nil || named || edge.Why == "" && kustomize.IsYAML(file) {
 			out[file] = true
 		}
 	}

@@ -232,15 +232,16 @@ func (c *Cluster) Uses(s *Source) bool { return c.defines[s.Place] }
 // Content is those of its files that hold something other than definitions of entry points and of the sources that they and HelmReleases
 // use, sorted: what such a file defines is another entry point's business, and among [Cluster.Influences].
 func (e Entry) Content() []string {
-	files := e.Files()
-	if e.Kustomization == nil && e.Guessed() {
-		files = e.Cluster.RootFiles()
+	return slices.DeleteFunc(e.Files(), func(file string) bool { return !e.Holds(file) })
+}
+
+// Holds reports whether a file that the entry point reads is among its content. Of a guessed root those are not that a Kustomization reads.
+func (e Entry) Holds(file string) bool {
+	if e.Kustomization == nil && e.Guessed() && slices.ContainsFunc(e.Cluster.Kustomizations, func(k *Kustomization) bool { return Entry{e.Cluster, k}.Reads(file) }) {
+		return false
 	}
-	return slices.DeleteFunc(files, func(file string) bool {
-		c := e.Cluster.tree.Contents[file]
-		return c != nil && len(c.Docs) > 0 && !c.Others &&
-			!slices.ContainsFunc(c.Docs, func(d *manifest.Doc) bool { return !e.Cluster.defines[d.Place] })
-	})
+	c := e.Cluster.tree.Contents[file]
+	return c == nil || len(c.Docs) == 0 || c.Others || slices.ContainsFunc(c.Docs, func(d *manifest.Doc) bool { return !e.Cluster.defines[d.Place] })
 }
 
 // Way is the files from the root to the definition of an entry point and to those of its source and of what that is made of, sorted: those that

@@ -32,6 +32,35 @@ func TestManyReaders(t *testing.T) {
 	}
 }
 
+// TestUnreadBeyondABound: a path that is asked for once the run has ended is held, whoever reads it.
+func TestUnreadBeyondABound(t *testing.T) {
+	p := parse(t, file)
+	m := meter.New(t.Context(), meter.Limits{meter.Time: -1})
+	tree, err := graph.ReadBy(m, fluxtrees.Parse([]byte(crowd(600))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := New(p, tree.Clusters(p.Clusters))
+	if got := needs(g, "clusters/prod/cm.yaml"); !strings.HasPrefix(got, "[live] ") {
+		t.Fatal(got)
+	}
+	left := m.Readings()[meter.Steps]
+	if err := m.Take(meter.Steps, int(left.Limit-left.Used)-1, "somewhere"); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"apps/crowd/x.yaml", "apps/rt/x.yaml", "apps/nobody/x.yaml"} {
+		if got := needs(g, path); !strings.HasPrefix(got, "[unread references] ") {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+	if g.Err() == nil {
+		t.Error("nobody learns of it")
+	}
+	if got := needs(g, "clusters/prod/cm.yaml"); !strings.HasPrefix(got, "[live] ") {
+		t.Errorf("what was found before: %s", got)
+	}
+}
+
 // TestCharged: what is made of references is charged to the run that read the trees, before it is made, and whoever asks learns of its end.
 func TestCharged(t *testing.T) {
 	p := parse(t, file)

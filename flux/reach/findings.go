@@ -137,25 +137,31 @@ func (g *Graph) layers(paths []string) []config.Note {
 	return c.notes("1 more file", "%d more files")
 }
 
-// MadeLive is what a windowed entry point reads after a change, and none did before it, and a rule makes live: the first of it.
-func (g *Graph) MadeLive() []config.Note {
-	before, after := g.trees[0].held(), g.trees[1].held()
-	for _, path := range slices.Sorted(maps.Keys(after)) {
-		if _, was := before[path]; was || g.policy.Layout.Rule(path) < 0 {
-			continue
+// MadeLive is what a windowed entry point reads after a change of these files, and none did before it, and a rule makes live: the first of it.
+func (g *Graph) MadeLive(files []string) []config.Note {
+	fresh := map[string]Reader{}
+	for path, r := range ofHeld(g.trees[1].among(g.touched(files))) {
+		if class := g.policy.Layout.Classify(path); g.policy.Layout.Rule(path) >= 0 && isLive(class.Releases) && len(class.Releases) > 0 {
+			fresh[path] = r
 		}
-		if class := g.policy.Layout.Classify(path); isLive(class.Releases) && len(class.Releases) > 0 {
-			says := strings.Replace(class.Rule+" "+wordMakesLive, placeholder, after[path].Chain(path), 1)
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	before := ofHeld(g.trees[0].entries)
+	for _, path := range slices.Sorted(maps.Keys(fresh)) {
+		if _, was := before[path]; !was {
+			says := strings.Replace(g.policy.Layout.Classify(path).Rule+" "+wordMakesLive, placeholder, fresh[path].Chain(path), 1)
 			return at(g.policy.Consistency.Layers, []config.Note{{Code: codeLayers, Message: says}})
 		}
 	}
 	return nil
 }
 
-// held is what windowed entry points of a tree are known to read as their own, with one of them.
-func (t *tree) held() map[string]Reader {
+// ofHeld is what those of some entry points that are windowed are known to read as their own, with one of them.
+func ofHeld(entries []known) map[string]Reader {
 	out := map[string]Reader{}
-	for _, e := range t.entries {
+	for _, e := range entries {
 		if isLive(e.releases) || e.elsewhere {
 			continue
 		}
@@ -467,5 +473,5 @@ func unheld(releases []layout.Release) string {
 
 // Unreached is the paths that nothing is known to read, and that change nothing that is read.
 func (g *Graph) Unreached(paths []string) []string {
-	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return p == config.File || len(g.readers[p]) > 0 })
+	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return p == config.File || len(g.sum(p).readers) > 0 })
 }

@@ -208,15 +208,11 @@ func (g *Graph) shifted(touched map[string]bool) map[string]bool {
 
 // touched is the entry points that a change of these files may concern, by key.
 func (g *Graph) touched(files []string) map[string]bool {
-	changed := map[string]bool{}
-	for _, f := range files {
-		changed[f] = true
-	}
 	touched, digests := map[string]bool{}, map[string]string{}
 	for i, t := range g.trees[:2] {
 		for _, e := range t.entries {
 			k := key(e.Entry)
-			touched[k] = touched[k] || i == 1 && digests[k] != e.Digest() || slices.ContainsFunc(e.Files(), func(f string) bool { return changed[f] })
+			touched[k] = touched[k] || i == 1 && digests[k] != e.Digest() || slices.ContainsFunc(files, e.Reads)
 			digests[k] = e.Digest()
 		}
 	}
@@ -454,20 +450,11 @@ func (m *mover) byObject(before, after []Build) {
 
 // byName looks at the entry points that were not built, in one of the trees at least.
 func (m *mover) byName(before, after []Build, changes []Change) {
-	broken, content := map[string]bool{}, map[graph.Entry][]string{}
+	broken := map[string]bool{}
 	for _, b := range slices.Concat(before, after) {
 		broken[key(b.Entry)] = broken[key(b.Entry)] || b.Err != ""
 	}
-	reads := func(e graph.Entry, file string) bool {
-		if m.spent(file, 0, 1) {
-			return false
-		}
-		if _, known := content[e]; !known {
-			content[e] = e.Content()
-		}
-		_, ok := slices.BinarySearch(content[e], file)
-		return ok
-	}
+	reads := func(e graph.Entry, file string) bool { return !m.spent(file, 0, 1) && e.Reads(file) && e.Holds(file) }
 	added := map[string][]string{} // by the last name
 	for _, c := range changes {
 		if c.Added != "" && !kustomize.IsBuild(c.Added) {

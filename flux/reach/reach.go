@@ -24,12 +24,12 @@ import (
 	"github.com/sluicegate/sluice/meter"
 )
 
-// Graph is what reads which path, and what the readers need. It is immutable after [New] and [Graph.Hold], and implements [layout.References].
+// Graph is what reads which path, and what the readers need. It says the same after [New] and [Graph.Hold], is for one goroutine, and implements
+// [layout.References].
 type Graph struct {
 	policy  *config.Policy
 	trees   []tree
-	readers map[string][]Reader // those that hold a path first
-	sums    map[string]sum      // what all of them need
+	sums    map[string]sum // of those paths that were asked for
 	needs   map[graph.Entry][]layout.Release
 	follow  map[*graph.Cluster]string // the branches of roots, by rootBranch
 	holds   map[string]hold
@@ -38,17 +38,20 @@ type Graph struct {
 	meter   *meter.Meter    // of the run that read the trees
 }
 
-// sum is what all readers of a path need, and how many entry points they are.
+// sum is the readers of a path, what all of them need, and how many entry points they are.
 type sum struct {
+	readers  []Reader // each once, those that hold it first
 	releases []layout.Release
 	entries  int
+	unread   bool // nobody knows: that was more than may be spent
 }
 
 // tree is the entry points of one tree.
 type tree struct {
 	entries    []known
-	leaves     []known // entry points that read nothing of this repository
-	influences []graph.Influence
+	in         map[string][]*known          // those that read a file of a directory in this state of the repository
+	leaves     []known                      // entry points that read nothing of this repository
+	influences map[string][]graph.Influence // by file
 }
 
 // all is the entry points of a tree, wherever they read.
@@ -85,7 +88,7 @@ type hold struct {
 // read the trees is charged, for what is asked of the references, too: what was made of them counts only while [Graph.Err] is nil.
 func New(policy *config.Policy, trees ...[]graph.Cluster) *Graph {
 	g := &Graph{
-		policy: policy, readers: map[string][]Reader{}, sums: map[string]sum{}, needs: map[graph.Entry][]layout.Release{},
+		policy: policy, sums: map[string]sum{}, needs: map[graph.Entry][]layout.Release{},
 		follow: map[*graph.Cluster]string{}, holds: map[string]hold{}, layered: map[string]bool{},
 	}
 	for _, clusters := range trees {
@@ -99,9 +102,6 @@ func New(policy *config.Policy, trees ...[]graph.Cluster) *Graph {
 	}
 	for _, e := range g.trees[0].entries {
 		g.layered[e.Cluster.Name] = g.layered[e.Cluster.Name] || !isLive(e.releases)
-	}
-	for path := range g.readers {
-		g.sum(path)
 	}
 	if g.Err() != nil {
 		return g
@@ -137,18 +137,53 @@ func (g *Graph) release(e graph.Entry) []layout.Release {
 	return Release(g.policy, e)
 }
 
-// read keeps that something reads a path.
-func (g *Graph) read(path string, r Reader) {
-	if !g.spent(path, 1-len(g.readers[path])%2, 1) { // the first with what is kept of the path
-		g.readers[path] = append(g.readers[path], r)
+// find finds what reads a path.
+func (g *Graph) find(file string) (out []Reader) {
+	for _, t := range g.trees {
+		given := t.influences[file]
+		for i, in := range given {
+			if !OtherBranch(g.policy, in.By) {
+				out = append(out, Reader{in.By, &given[i], g.influence(g.release(in.By), g.release(in.Of))})
+			}
+		}
+		for _, e := range t.in[path.Dir(file)] {
+			if !e.Reads(file) {
+				continue
+			}
+			// What is live for nobody it may read; and a definition that changes no entry point that is known is what its reader makes of it.
+			none := isLive(e.releases) && e.May(file)
+			if !e.Holds(file) {
+				k := key(e.Entry)
+				none = e.May(file) || slices.ContainsFunc(given, func(in graph.Influence) bool { return key(in.By) == k })
+			}
+			if !none {
+				out = append(out, Reader{e.Entry, nil, e.releases})
+			}
+		}
 	}
+	return out
 }
 
-// sum puts the readers of a path in order, each once, and sums up what they need.
-func (g *Graph) sum(path string) {
-	readers, s := g.readers[path], sum{}
-	if g.spent(path, 0, len(readers)) {
-		return
+// lookups is how many entry points are looked into for one of the meter's steps.
+const lookups = 256
+
+// sum finds the readers of a path, puts them in order, each once, and sums up what they need, when that is first asked. Beyond what may be spent it is not
+// known.
+func (g *Graph) sum(file string) sum {
+	s, known := g.sums[file]
+	if known {
+		return s
+	}
+	near := 0
+	for _, t := range g.trees {
+		near += len(t.in[path.Dir(file)])
+	}
+	if g.spent(file, 0, near/lookups) {
+		return sum{unread: true}
+	}
+	readers := g.find(file)
+	if g.spent(file, len(readers)/2, 2*len(readers)) {
+		return sum{unread: true}
 	}
 	keys := make(map[graph.Entry]string, len(readers))
 	for _, r := range readers {
@@ -167,12 +202,14 @@ func (g *Graph) sum(path string) {
 		}
 	}
 	slices.SortStableFunc(readers, func(a, b Reader) int { return cmp.Compare(order(a), order(b)) })
-	g.readers[path], g.sums[path] = readers, s
+	s.readers = readers
+	g.sums[file] = s
+	return s
 }
 
-// add adds what reads a path in one tree.
+// add adds what a tree has.
 func (g *Graph) add(clusters []graph.Cluster) {
-	t := tree{}
+	t := tree{in: map[string][]*known{}, influences: map[string][]graph.Influence{}}
 	know := func(e graph.Entry) []layout.Release {
 		if !g.spent(e.Path(), 1, 1) {
 			g.needs[e] = Release(g.policy, e)
@@ -188,38 +225,23 @@ func (g *Graph) add(clusters []graph.Cluster) {
 		for _, e := range c.Elsewhere() {
 			t.leaves = append(t.leaves, known{e, know(e), true})
 		}
-		t.influences = append(t.influences, c.Influences()...)
-	}
-	influenced := map[[2]string]bool{}
-	for i := range t.influences {
-		in := &t.influences[i]
-		influenced[[2]string{key(in.By), in.File}] = true
-		if !OtherBranch(g.policy, in.By) {
-			g.read(in.File, Reader{in.By, in, g.influence(g.release(in.By), g.release(in.Of))})
+		for _, in := range c.Influences() {
+			if !g.spent(in.File, 1, 1) {
+				t.influences[in.File] = append(t.influences[in.File], in)
+			}
 		}
 	}
-	for _, e := range t.entries {
+	for i := range t.entries {
+		e := &t.entries[i]
 		if e.elsewhere {
 			continue
 		}
-		if g.Err() != nil { // to sort is not charged
+		dirs := e.Dirs()
+		if g.spent(e.Path(), len(dirs), len(dirs)) {
 			break
 		}
-		content := e.Content()
-		for _, file := range content {
-			if isLive(e.releases) && e.May(file) {
-				continue // it is live for nobody
-			}
-			g.read(file, Reader{e.Entry, nil, e.releases})
-		}
-		if g.Err() != nil {
-			break
-		}
-		for _, file := range e.Files() {
-			// A definition that changes no entry point that is known is what its reader makes of it.
-			if _, ok := slices.BinarySearch(content, file); !ok && !e.May(file) && !influenced[[2]string{key(e.Entry), file}] {
-				g.read(file, Reader{e.Entry, nil, e.releases})
-			}
+		for dir := range dirs {
+			t.in[dir] = append(t.in[dir], e)
 		}
 	}
 	g.trees = append(g.trees, t)
@@ -344,7 +366,7 @@ func (r Reader) same(o Reader) bool {
 }
 
 // Why is everything that reads a path, those that hold it first.
-func (g *Graph) Why(path string) []Reader { return slices.Clone(g.readers[path]) }
+func (g *Graph) Why(path string) []Reader { return slices.Clone(g.sum(path).readers) }
 
 func order(r Reader) int {
 	if isLive(r.Releases) {
@@ -366,11 +388,14 @@ func (g *Graph) Entries() []graph.Entry {
 
 // Reads implements [layout.References].
 func (g *Graph) Reads(path string) (layout.Class, bool) {
-	readers, s := g.readers[path], g.sums[path]
-	if len(readers) == 0 {
+	s := g.sum(path)
+	if s.unread {
+		return layout.Answers{}.Reads(path)
+	}
+	if len(s.readers) == 0 {
 		return layout.Class{}, false
 	}
-	return layout.Class{Releases: s.releases, Rule: chainOf(path, readers[0], s.entries)}, true
+	return layout.Class{Releases: s.releases, Rule: chainOf(path, s.readers[0], s.entries)}, true
 }
 
 // Holds implements [layout.References].

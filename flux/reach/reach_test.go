@@ -143,3 +143,25 @@ func TestReads(t *testing.T) {
 		}
 	}
 }
+
+// TestMayRead: what the controller of an object reads of a source is not known. A live entry point makes nothing live by that, a windowed one holds it all;
+// and of what another branch's entry point applies nothing is said by this tree.
+func TestMayRead(t *testing.T) {
+	p := parse(t, file)
+	terraform := func(name string) string {
+		return object("infra.contrib.fluxcd.io/v1alpha2", "Terraform", name, "{path: ./tf, sourceRef: {kind: GitRepository, name: flux-system}}")
+	}
+	tree := repository() + "-- tf/main.tf --\nx\n-- modules/m.tf --\nx\n"
+	for _, c := range []struct{ tree, path, want string }{
+		{tree + "-- apps/rt-base/tf.yaml --\n" + terraform("unlisted"), "modules/m.tf", "-"},
+		{tree + "-- clusters/prod/tf.yaml --\n" + terraform("live"), "modules/m.tf", "-"},
+		{tree + "-- clusters/prod/tf.yaml --\n" + terraform("live"), "tf/main.tf", "[live] tf/main.tf ← clusters/prod/tf.yaml ← clusters/prod (live)"},
+		{tree + "-- clusters/prod/tf.yaml --\n" + terraform("live"), "clusters/prod/held.yaml", "[weekend] clusters/prod/held.yaml ← clusters/prod (weekend: defines Kustomization flux-system/held)"},
+		{tree + "-- apps/by-path/tf.yaml --\n" + terraform("held"), "modules/m.tf", "[night] modules/m.tf ← apps/by-path/tf.yaml ← apps/by-path (night)"},
+		{tree + "-- apps/tenant/ks.yaml --\n" + heldKs("./apps/held", "GitRepository", "flux-system"), "apps/tenant/ks.yaml", "-"},
+	} {
+		if got := needs(New(p, clusters(t, p, c.tree)), c.path); got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.path, got, c.want)
+		}
+	}
+}

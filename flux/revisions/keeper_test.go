@@ -245,6 +245,35 @@ func TestWarningsAreTold(t *testing.T) {
 	}
 }
 
+// TestMadeLive: a change by which a windowed entry point reads what a rule makes live is blocked, whichever of its files leads there; one that finds it so
+// is not, nor one of what a live entry point reads.
+func TestMadeLive(t *testing.T) {
+	o := newOrigin(t, 2, 1)
+	tip := o.commit("main", "main", map[string]string{
+		config.File: rules + "  rules: [{paths: [\"docs/**\", \"apps/plain-rw/live/**\", \"apps/app001-rw/o00.yaml\"], release: live}]\n",
+		"clusters/one/plain-rw.yaml": "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: plain-rw, namespace: flux-system}\n" +
+			"spec: {path: ./apps/plain-rw, sourceRef: {kind: GitRepository, name: flux-system}}\n",
+		"apps/plain-rw/a.yaml": object("plain", 0, "x"), "docs/kustomization.yaml": "resources: [a.yaml]\n", "docs/a.yaml": object("docs", 0, "x"),
+	})
+	k := keeper(t, "references", map[int64]*origin{1: o})
+	for _, c := range []struct{ name, path, text, broken string }{
+		{"its own list", "apps/app001-rw/kustomization.yaml", "resources: [../base, o00.yaml, ../../docs]\n", "docs/a.yaml"},
+		{"a list of what it reads", "apps/base/kustomization.yaml", "resources: [b.yaml, ../../docs]\n", "docs/a.yaml ← apps/base/kustomization.yaml ← apps/app001-rw"},
+		{"a file that no list names", "apps/plain-rw/live/b.yaml", object("plain", 1, "x"), "apps/plain-rw/live/b.yaml ← "},
+		{"its definition", "clusters/one/plain-rw.yaml", "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: plain-rw, namespace: flux-system}\n" +
+			"spec: {path: ./docs, sourceRef: {kind: GitRepository, name: flux-system}}\n", "docs/a.yaml ← "},
+		{"it was so", "apps/app001-rw/o00.yaml", object("app001-rw", 0, "y"), ""},
+		{"the list of a live one", "apps/app000/kustomization.yaml", "resources: [../base, o00.yaml, ../../docs]\n", ""},
+	} {
+		s := observed(t, 1, tip, tip, map[plan.SHA]string{o.commit("topic", "main", map[string]string{c.path: c.text}): c.path})
+		s = k.Answered(t.Context(), s, time.Now())
+		found := s.Pulls[0].References
+		if found == nil || (found.Broken == "") != (c.broken == "") || !strings.Contains(found.Broken, c.broken) {
+			t.Errorf("%s: %+v, %v", c.name, found, s.Pulls[0].Unread)
+		}
+	}
+}
+
 // TestAwait: where a success stands the answer is waited for, a moment; where none does, or nobody answers, it is not.
 func TestAwait(t *testing.T) {
 	o := newOrigin(t, 2, 1)

@@ -65,6 +65,7 @@ func Child(ctx context.Context, m *meter.Meter, in io.Reader, out io.Writer, run
 	build.Yield() // to the process that takes back on time what is green
 	questions, answers := json.NewDecoder(in), json.NewEncoder(out)
 	r := &reader{meter: m, build: run, nothing: m.Mark()}
+	defer func() { r.cache.Close() }()
 	for {
 		var q question
 		if err := questions.Decode(&q); errors.Is(err, io.EOF) {
@@ -99,6 +100,7 @@ type reader struct {
 	nothing func() // gives back all that was taken
 
 	of    place          // kept is of
+	cache *build.Cache   // of builds there; nil: nothing was asked yet
 	kept  *analysis.Tree // of the last question: the base's tip without the change; nil: there is none
 	tip   plan.SHA       // of kept
 	found map[change]*finding
@@ -126,7 +128,8 @@ const maxNames = 100_000
 // answer reads the trees.
 func (r *reader) answer(ctx context.Context, q question) (a reply, err error) {
 	if r.of != q.place {
-		r.kept, r.of = nil, q.place
+		r.cache.Close()
+		r.kept, r.of, r.cache = nil, q.place, build.NewCache(q.Builds, time.Now())
 	}
 	if r.kept == nil {
 		r.nothing()
@@ -146,10 +149,9 @@ func (r *reader) answer(ctx context.Context, q question) (a reply, err error) {
 	if !ok || policy == nil {
 		return reply{}, fmt.Errorf("%s of %s has no meaning", config.File, q.tip().Short()) // the caller has read it
 	}
-	cache := build.NewCache(q.Builds, time.Now())
-	defer cache.Close()
+	r.cache.Use(time.Now())
 	run := analysis.Run{Meter: r.meter, URL: q.URL, DefaultBranch: q.Branch, Build: func(ctx context.Context, j build.Job) ([]build.Result, error) {
-		j.Cache = cache
+		j.Cache = r.cache
 		return r.build(ctx, j)
 	}}
 	if err := r.move(ctx, run, repo, policy, q.tip()); err != nil {
