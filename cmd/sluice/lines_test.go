@@ -97,7 +97,9 @@ func TestJSONInPieces(t *testing.T) {
 			t.Errorf("%v, at most %d bytes at once: %.300s, want %.300s", err, got.most, got.String(), want.String())
 		}
 	}
-	if err := printJSON(&until{ctx: t.Context(), door: &door{closed: true}}, []int{1}); err == nil {
+	shut := &door{}
+	shut.closed.Store(true)
+	if err := printJSON(&until{ctx: t.Context(), door: shut}, []int{1}); err == nil {
 		t.Error("nobody says that it could not be written")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,13 +64,13 @@ func (e *env) meteredIn(memory int64, cmd *cobra.Command) *cobra.Command {
 		defer e.meter.Close()
 		e.watch(memory)
 		asked, said := cmd.Context(), &door{}
-		e.stdout, e.stderr = &until{asked, said, e.stdout}, &until{context.WithoutCancel(asked), said, e.stderr}
+		e.stdout, e.stderr = &until{asked, said, e.meter, e.stdout}, &until{context.WithoutCancel(asked), said, e.meter, e.stderr}
 		cmd.SetContext(e.meter.Context())
 		done := make(chan error, 1)
 		go func() { done <- run(cmd, args) }()
 		err, late := e.ended(asked, done, limit)
 		if late {
-			said.shut()
+			said.closed.Store(true)
 		}
 		var bound *meter.Error
 		if ended := e.meter.Err(); ended != nil && err != nil && !errors.Is(err, errNo) && !errors.As(err, &bound) {
@@ -115,33 +116,29 @@ func (e *env) ended(asked context.Context, done <-chan error, limit time.Duratio
 	}
 }
 
-// until is a writer that takes nothing more once its context is done, as an answer may have any number of lines, or its door is shut.
+// until is a writer that takes nothing more once its context is done, as an answer may have any number of lines, or its door is closed. Who reads it has
+// all the time that he takes: the run's clock stands still meanwhile.
 type until struct {
 	ctx context.Context
 	*door
-	to io.Writer
+	meter *meter.Meter
+	to    io.Writer
 }
 
 func (w *until) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.closed || w.ctx.Err() != nil {
+	if w.closed.Load() || w.ctx.Err() != nil {
 		return 0, cmp.Or(context.Cause(w.ctx), errLate)
 	}
+	defer w.meter.Pause()()
 	return w.to.Write(p)
 }
 
-// door is what all that a run says goes through.
+// door is what all that a run says goes through, one after the other, until it is closed. What is under way then stays so: it may be that nobody reads it.
 type door struct {
 	mu     sync.Mutex
-	closed bool
-}
-
-// shut lets nothing pass any more.
-func (d *door) shut() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.closed = true
+	closed atomic.Bool
 }
 
 var errLate = errors.New("the command has ended")

@@ -46,6 +46,7 @@ type Cluster struct {
 
 	edges    map[string]kustomize.Edge
 	added    bool               // to these: until then they are those of a result
+	alone    map[string]bool    // of a guessed root: those that no Kustomization reads, once they were asked for
 	looked   map[string]bool    // as that of a result
 	fetched  []manifest.Problem // URLs that kustomize fetches: problems, where they are of this repository
 	readings []reading          // of other branches than those of what reads them
@@ -663,16 +664,27 @@ func (c Cluster) Files() []string {
 
 // RootFiles is the files that the root itself is known to read, sorted. Of a guessed root those that no Kustomization reads: these would be read twice,
 // if it were one.
-func (c Cluster) RootFiles() []string {
-	own := maps.Clone(c.edges)
+func (c *Cluster) RootFiles() []string {
 	if c.Guessed {
+		return manifest.SortedKeys(c.rootAlone())
+	}
+	return manifest.SortedKeys(c.edges)
+}
+
+// rootAlone is the files that the root reads and no Kustomization.
+func (c *Cluster) rootAlone() map[string]bool {
+	if c.alone == nil {
+		c.alone = map[string]bool{}
+		for file := range c.edges {
+			c.alone[file] = true
+		}
 		for _, k := range c.Kustomizations {
 			for file := range k.edges {
-				delete(own, file)
+				delete(c.alone, file)
 			}
 		}
 	}
-	return manifest.SortedKeys(own)
+	return c.alone
 }
 
 // Files is the files of the tree that the Kustomization is known to read, sorted.

@@ -149,6 +149,30 @@ func (e Entry) Reads(file string) bool {
 	return known
 }
 
+// ReadsAny reports whether the entry point is known to read one of some files.
+func (e Entry) ReadsAny(files map[string]bool) bool {
+	edges := e.edges()
+	if len(files) < len(edges) {
+		for file := range files {
+			if e.Reads(file) {
+				return true
+			}
+		}
+		return false
+	}
+	for file := range edges {
+		if files[file] {
+			return true
+		}
+	}
+	return false
+}
+
+// ReadsAs reports whether the entry point is known to read the same files as another one.
+func (e Entry) ReadsAs(other Entry) bool {
+	return maps.EqualFunc(e.edges(), other.edges(), func(kustomize.Edge, kustomize.Edge) bool { return true })
+}
+
 // Dirs is the directories of the files that the entry point is known to read.
 func (e Entry) Dirs() map[string]bool {
 	out := map[string]bool{}

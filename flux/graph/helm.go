@@ -162,11 +162,6 @@ func (c *thing) generated(t *Tree, g *manifest.Generator, out map[string]string)
 	if g.Before != nil {
 		c.generated(t, g.Before, out)
 	}
-	set := func(text string) {
-		if key, value, ok := strings.Cut(text, "="); ok {
-			out[strings.TrimSpace(key)] = strings.Trim(value, `"'`)
-		}
-	}
 	for _, f := range g.Envs {
 		if t.Step(f, 1) {
 			return
@@ -176,9 +171,11 @@ func (c *thing) generated(t *Tree, g *manifest.Generator, out map[string]string)
 			c.unread = true
 			continue
 		}
-		for line := range strings.Lines(string(data)) {
-			if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
-				set(line)
+		for line := range strings.Lines(strings.TrimPrefix(string(data), "\uFEFF")) {
+			line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+			if says := strings.TrimSpace(line); says != "" && says[0] != '#' {
+				key, value, _ := strings.Cut(line[strings.Index(line, says):], "=")
+				out[key] = value // as it is, with quotes and blanks
 			}
 		}
 	}
@@ -194,8 +191,18 @@ func (c *thing) generated(t *Tree, g *manifest.Generator, out map[string]string)
 		out[l.Key] = string(data)
 	}
 	for _, text := range g.Literal {
-		set(text)
+		if key, value, ok := strings.Cut(text, "="); ok {
+			out[key] = unquoted(value)
+		}
 	}
+}
+
+// unquoted is a value without the quotes around it.
+func unquoted(s string) string {
+	if n := len(s); n >= 2 && s[0] == s[n-1] && (s[0] == '"' || s[0] == '\'') {
+		return s[1 : n-1]
+	}
+	return s
 }
 
 // index is things by what names them.

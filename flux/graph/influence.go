@@ -237,7 +237,7 @@ func (e Entry) Content() []string {
 
 // Holds reports whether a file that the entry point reads is among its content. Of a guessed root those are not that a Kustomization reads.
 func (e Entry) Holds(file string) bool {
-	if e.Kustomization == nil && e.Guessed() && slices.ContainsFunc(e.Cluster.Kustomizations, func(k *Kustomization) bool { return Entry{e.Cluster, k}.Reads(file) }) {
+	if e.Kustomization == nil && e.Guessed() && !e.Cluster.rootAlone()[file] {
 		return false
 	}
 	c := e.Cluster.tree.Contents[file]

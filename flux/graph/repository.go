@@ -205,10 +205,14 @@ var (
 // and whether it is called as this one.
 func (c *Cluster) fetches(text string) (may, named bool) {
 	text, query, _ := strings.Cut(strings.ToLower(strings.TrimSpace(text)), "?")
+	whole := unescaped(text + "?" + query)
+	if i := strings.LastIndex(whole, "://"); i != strings.Index(whole, "://") { // a proxy's, of another URL
+		return c.fetches("https" + whole[i:])
+	}
 	if text = unescaped(strings.TrimPrefix(text, "git::")); strings.HasPrefix(text, "gh:") {
 		text = "github.com/" + text[len("gh:"):]
 	}
-	fixed := pinnedFile.MatchString(text) && !strings.Contains(text, ".git/")
+	fixed := pinnedFile.MatchString(text) && !strings.Contains(text, ".git/") && !strings.Contains(text, "/../")
 	for part := range strings.SplitSeq(query, "&") {
 		if key, ref, _ := strings.Cut(unescaped(part), "="); key == "ref" || key == "version" {
 			if fixed = pinned.MatchString(ref); !fixed {
@@ -224,16 +228,17 @@ func (c *Cluster) fetches(text string) (may, named bool) {
 		scheme, rest = "", text
 	}
 	rest = doubled.ReplaceAllString(rest, "$1/") // the first of them ends no name
-	whole := begins.FindString(rest)
-	host, dir := repository(scheme + cmp.Or(whole, rest))
-	apart := whole != "" && c.stranger("https://"+host+"/"+dir)
+	first := begins.FindString(rest)
+	host, dir := repository(scheme + cmp.Or(first, rest))
+	apart := first != "" && c.stranger("https://"+host+"/"+dir)
 	_, all := repository(scheme + rest)
 	for _, own := range c.known() {
 		at, of := repository(own)
 		named = named || host == at && (within(of, dir+"/") || within(of, all+"/")) || !apart && has(dir, path.Base(of))
 		may = may || !apart && strings.HasSuffix(host, at) && strings.Contains("/"+host+"/"+dir, "/api") // it may have a number for a name
+		may = may || slices.Contains(strings.FieldsFunc(unescaped(query), func(r rune) bool { return r == '&' || r == '=' }), of)
 	}
-	return may || named || whole != "" && !apart || !c.identified(), named
+	return may || named || first != "" && !apart || !c.identified(), named
 }
 
 // Reads reports whether a source is this repository, or counts as it.

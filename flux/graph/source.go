@@ -558,7 +558,8 @@ func (w *walk) repositories(file string) []string {
 		if at, local := strings.CutPrefix(manifest.Scalar(manifest.At(n, "repository")), "file://"); local {
 			at, _, _ = strings.Cut(at, "#")
 			at, _, _ = strings.Cut(at, "?")
-			out = append(out, unescaped(at))
+			host, dir, _ := strings.Cut(at, "/") // a URL: who comes before a host is no part of the path
+			out = append(out, unescaped(host[strings.LastIndexByte(host, '@')+1:]+"/"+dir))
 		}
 	}
 	return out

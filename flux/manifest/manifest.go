@@ -189,7 +189,9 @@ func unusual(rest []byte) bool {
 // Parse takes a file apart and has each document kept that may have something to say; all: whatever it seems to say. others: there are more than these; unread: kustomize may find others. What is wrong is a problem of the reader.
 func (r *Reader) Parse(name string, data []byte, all bool, keep func(*Doc)) (others, unread bool) {
 	line := 1
-	unread = foreign(data)
+	if unread = foreign(data); unread {
+		r.Problem(Place{name, 1}, wordForeign)
+	}
 	for _, text := range documents(data) {
 		if r.Step(name, 1) {
 			return others, unread

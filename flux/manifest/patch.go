@@ -77,6 +77,9 @@ func ParsePatch(text []byte, where Place, t Target) (Change, error) {
 	}
 	target := t.Selector()
 	before := 0
+	if foreign(text) {
+		return c, errors.New(wordForeign)
+	}
 	for _, part := range documents(text) {
 		var n yaml.Node
 		if err := decode(part, &n); err != nil {

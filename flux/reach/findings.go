@@ -325,7 +325,11 @@ func (g *Graph) differs(by graph.Entry, o Object) string {
 	if o.Group != fluxKustomize || o.Kind != "Kustomization" || strings.Contains(o.Path+o.Source, "${") {
 		return ""
 	}
-	for _, k := range by.Cluster.Named(o.Namespace, o.Name) {
+	named := by.Cluster.Named(o.Namespace, o.Name)
+	if len(named) == 0 && o.Namespace != "" && !strings.Contains(o.Namespace+o.Name, "${") {
+		return wordNotRead(o)
+	}
+	for _, k := range named {
 		if g.spent(o.File, 0, 1) {
 			return ""
 		}

@@ -208,12 +208,20 @@ func (g *Graph) shifted(touched map[string]bool) map[string]bool {
 
 // touched is the entry points that a change of these files may concern, by key.
 func (g *Graph) touched(files []string) map[string]bool {
-	touched, digests := map[string]bool{}, map[string]string{}
+	changed := map[string]bool{}
+	for _, f := range files {
+		changed[f] = true
+	}
+	touched, was := map[string]bool{}, map[string]graph.Entry{}
 	for i, t := range g.trees[:2] {
 		for _, e := range t.entries {
 			k := key(e.Entry)
-			touched[k] = touched[k] || i == 1 && digests[k] != e.Digest() || slices.ContainsFunc(files, e.Reads)
-			digests[k] = e.Digest()
+			if i == 1 { // what its charts, sources and variables say may stand anywhere
+				before, there := was[k]
+				touched[k] = touched[k] || !there || before.Digest() != e.Digest() || !e.ReadsAs(before)
+			}
+			touched[k] = touched[k] || e.ReadsAny(changed)
+			was[k] = e.Entry
 		}
 	}
 	return touched

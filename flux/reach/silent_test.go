@@ -28,6 +28,24 @@ func TestNeverSilent(t *testing.T) {
 	modules := func(text string) string {
 		return held + own(", recurseSubmodules: true") + "-- apps/kustomization.yaml --\nresources: [../vendor/lib]\n-- .gitmodules --\n" + text
 	}
+	env := func(file, path string) string {
+		vars := strings.Replace(ks("flux-system", "./clusters/prod", "flux-system"), "spec: {", "spec: {postBuild: {substituteFrom: [{kind: ConfigMap, name: v}]}, ", 1)
+		return "-- clusters/prod/a.yaml --\n" + gitRepository("flux-system", "main") + vars + "-- clusters/prod/held.yaml --\n" +
+			heldKs("\"./"+path+"\"", "GitRepository", "flux-system") + "-- apps/a.yaml --\n" + configMap + "-- none/a.yaml --\n" + configMap + "-- apps /s/a.yaml --\n" + configMap +
+			"-- clusters/prod/v.env --\n" + file + "-- clusters/prod/kustomization.yaml --\nresources: [a.yaml, held.yaml]\n" +
+			"generatorOptions: {disableNameSuffixHash: true}\nconfigMapGenerator: [{name: v, namespace: flux-system, envs: [v.env]}]\n"
+	}
+	utf16le := func(text string) string {
+		out := "\xFF\xFE"
+		for _, c := range text {
+			out += string(c) + "\x00"
+		}
+		return out + "\n"
+	}
+	chartOf := func(repository string) string {
+		return "-- apps/r.yaml --\n" + object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{chart: {spec: {chart: ./charts/web, sourceRef: {kind: GitRepository, name: own}}}}") +
+			"-- charts/web/Chart.yaml --\nname: web\ndependencies: [{name: lib, version: 1.0.0, repository: \"" + repository + "\"}]\n-- live/lib/Chart.yaml --\nname: lib\n"
+	}
 	remote := func(kind string) string {
 		return held + own("") + "-- apps/r.yaml --\n" + object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{kubeConfig: {"+kind+": {name: far}}}") +
 			"-- clusters/prod/live.yaml --\n" + ks("live", "./live", "own") + "-- live/far.yaml --\n" + secret("far") + strings.Replace(secret("far"), "Secret", "ConfigMap", 1) +
@@ -72,20 +90,37 @@ func TestNeverSilent(t *testing.T) {
 		"the root's list":                  {strings.Replace(held, "main\"}}", "main\"}, ignore: /clusters/prod/kustomization.yaml}", 1) + own("") + "-- clusters/prod/kustomization.yaml --\nresources: [a.yaml]\n", "clusters/prod/held.yaml", "weekend"},
 		"the root's list, of a source alone": {strings.Replace(strings.Replace(held, "main\"}}", "main\"}, sparseCheckout: [clusters/prod/h]}", 1), ks("flux-system", "./clusters/prod", "flux-system"), "", 1) + own("") +
 			"-- clusters/prod/kustomization.yaml --\nresources: [a.yaml]\n", "clusters/prod/held.yaml", "weekend"},
-		"a submodule in quotes":          {modules("[submodule \"lib\"]\n\tpath = \"vendor/lib\" # lib\n\turl = x\n"), "vendor/lib", "weekend"},
-		"a submodule and a comment":      {modules("[submodule \"lib\"]\n\tpath = vendor/lib ; lib\n\turl = x\n"), "vendor/lib", "weekend"},
-		"a submodule in one line":        {modules("[submodule \"lib\"] path = vendor/lib\n"), "vendor/lib", broken},
-		"a submodule in parts":           {modules("[submodule \"lib\"]\n\tpath = vend\"or/l\"ib\n"), "vendor/lib", "weekend"},
-		"a release's kubeConfig":         {remote("secretRef"), "live/far.yaml", "weekend"},
-		"a kubeConfig of a ConfigMap":    {remote("configMapRef"), "live/far.yaml", "weekend"},
-		"beside a kubeConfig":            {remote("secretRef"), "live/near.yaml", "-"},
-		"a generator in any file":        {held + own("") + "-- apps/kustomization.yaml --\nresources: [https://example.com/x/y]\ngenerators: [gen.conf]\n-- apps/gen.conf --\napiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {name: g}\nfiles: [../files/data.txt]\n-- files/data.txt --\nx\n", "files/data.txt", "weekend"},
-		"a link to a .sourceignore":      {held + own("") + listed + "-- apps/.sourceignore --\n-> ../x\n-- x --\nkustomization.yaml\n", "x", broken},
-		"such a link itself":             {held + own("") + listed + "-- apps/.sourceignore --\n-> ../x\n", "apps/.sourceignore", "weekend"},
-		"what is beside such a link":     {held + own("") + listed + "-- .sourceignore --\n-> x\n", "apps/b.yaml", "weekend"},
-		"such a link elsewhere":          {held + own("") + listed + "-- docs/.sourceignore --\n-> ../x\n", "docs/.sourceignore", "-"},
-		"such a link, below":             {held + own("") + "-- apps/kustomization.yaml --\nresources: [sub/a.yaml]\n-- apps/sub/a.yaml --\n" + configMap + "-- apps/sub/.sourceignore --\n-> ../x\n", "apps/x", broken},
-		"submodules that cannot be read": {modules("[submodule \"lib\n\tpath = vendor/lib\n"), "vendor/lib", broken},
+		"a submodule in quotes":              {modules("[submodule \"lib\"]\n\tpath = \"vendor/lib\" # lib\n\turl = x\n"), "vendor/lib", "weekend"},
+		"a submodule and a comment":          {modules("[submodule \"lib\"]\n\tpath = vendor/lib ; lib\n\turl = x\n"), "vendor/lib", "weekend"},
+		"a submodule in one line":            {modules("[submodule \"lib\"] path = vendor/lib\n"), "vendor/lib", broken},
+		"a submodule in parts":               {modules("[submodule \"lib\"]\n\tpath = vend\"or/l\"ib\n"), "vendor/lib", "weekend"},
+		"a release's kubeConfig":             {remote("secretRef"), "live/far.yaml", "weekend"},
+		"a kubeConfig of a ConfigMap":        {remote("configMapRef"), "live/far.yaml", "weekend"},
+		"beside a kubeConfig":                {remote("secretRef"), "live/near.yaml", "-"},
+		"a generator in any file":            {held + own("") + "-- apps/kustomization.yaml --\nresources: [https://example.com/x/y]\ngenerators: [gen.conf]\n-- apps/gen.conf --\napiVersion: builtin\nkind: ConfigMapGenerator\nmetadata: {name: g}\nfiles: [../files/data.txt]\n-- files/data.txt --\nx\n", "files/data.txt", "weekend"},
+		"a link to a .sourceignore":          {held + own("") + listed + "-- apps/.sourceignore --\n-> ../x\n-- x --\nkustomization.yaml\n", "x", broken},
+		"such a link itself":                 {held + own("") + listed + "-- apps/.sourceignore --\n-> ../x\n", "apps/.sourceignore", "weekend"},
+		"what is beside such a link":         {held + own("") + listed + "-- .sourceignore --\n-> x\n", "apps/b.yaml", "weekend"},
+		"such a link elsewhere":              {held + own("") + listed + "-- docs/.sourceignore --\n-> ../x\n", "docs/.sourceignore", "-"},
+		"such a link, below":                 {held + own("") + "-- apps/kustomization.yaml --\nresources: [sub/a.yaml]\n-- apps/sub/a.yaml --\n" + configMap + "-- apps/sub/.sourceignore --\n-> ../x\n", "apps/x", broken},
+		"an env file with a byte order mark": {env("\uFEFFX=apps\n", "${X:=none}"), "apps/a.yaml", "weekend"},
+		"the same, as what leads to it":      {env("\uFEFFX=apps\n", "${X:=none}"), "clusters/prod/v.env", "weekend"},
+		"quotes in an env file":              {env("X=\"apps\"\n", "${X}"), "apps/a.yaml", broken},
+		"a blank in an env file":             {env("X=apps \n", "${X}/s"), "apps /s/a.yaml", "weekend"},
+		"an env file without a value":        {env("X\n", "${X=apps}"), "apps/a.yaml", "weekend"},
+		"a definition in UTF-16":             {root + listed + "-- clusters/prod/held.yaml --\n" + utf16le(heldKs("./apps", "GitRepository", "flux-system")), "live/a.yaml", broken},
+		"what kustomize cuts otherwise":      {held + own("") + listed + "-- clusters/prod/more.yaml --\n" + ks("more", "./live", "own") + "---#: x\n" + configMap, "live/a.yaml", broken},
+		"the same, in a patch":               {held + own("") + listed + "-- clusters/prod/kustomization.yaml --\nresources: [a.yaml, held.yaml]\npatches: [{path: p.yaml}]\n-- clusters/prod/p.yaml --\n" + configMap + "---#: x\n" + configMap, "live/a.yaml", broken},
+		"a dependency of somebody":           {held + own("") + chartOf("file://u@../../live/lib"), "live/lib/Chart.yaml", "weekend"},
+		"a dependency of nobody":             {held + own("") + chartOf("file://@../../live/lib"), "live/lib/Chart.yaml", "weekend"},
+		"a dependency beside it":             {held + own("") + chartOf("file://../../live/lib"), "live/lib/Chart.yaml", "weekend"},
+		"a URL behind a proxy":               {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://ghproxy.example.com/https://example.com/acme/fleet/raw/main/live/a.yaml\"]\n", "live/a.yaml", broken},
+		"a URL behind a proxy, escaped":      {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://ghproxy.example.com/https%3A//example.com/acme/fleet/raw/main/live/a.yaml\"]\n", "live/a.yaml", broken},
+		"a URL in a query":                   {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://proxy.example.com/get?url=https://example.com/acme/fleet/raw/main/live/a.yaml\"]\n", "live/a.yaml", broken},
+		"a name in a query":                  {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://proxy.example.com/get?repo=acme/fleet&file=live/a.yaml\"]\n", "live/a.yaml", broken},
+		"another name in a query":            {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://proxy.example.com/get?repo=acme/fleet-2&file=live/a.yaml\"]\n", "live/a.yaml", "-"},
+		"a commit that a path leaves":        {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://example.com/acme/fleet/raw/0123456789abcdef0123456789abcdef01234567/../main/live/a.yaml\"]\n", "live/a.yaml", broken},
+		"submodules that cannot be read":     {modules("[submodule \"lib\n\tpath = vendor/lib\n"), "vendor/lib", broken},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := silent(t, c.tree, c.file); got != c.want {

@@ -329,6 +329,10 @@ func wordPathDiffers(o Object, path string) string {
 	return fmt.Sprintf("kustomize gives %s the path %s, but the graph has read %s", o, clip(o.Path), clip(path))
 }
 
+func wordNotRead(o Object) string {
+	return fmt.Sprintf("kustomize makes %s, which the graph has not read", o)
+}
+
 func wordSourceDiffers(o Object, source string) string {
 	return fmt.Sprintf("kustomize gives %s the source %s, but the graph has read %s", o, clip(o.Source), clip(source))
 }

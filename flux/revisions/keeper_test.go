@@ -253,7 +253,11 @@ func TestMadeLive(t *testing.T) {
 		config.File: rules + "  rules: [{paths: [\"docs/**\", \"apps/plain-rw/live/**\", \"apps/app001-rw/o00.yaml\"], release: live}]\n",
 		"clusters/one/plain-rw.yaml": "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: plain-rw, namespace: flux-system}\n" +
 			"spec: {path: ./apps/plain-rw, sourceRef: {kind: GitRepository, name: flux-system}}\n",
-		"apps/plain-rw/a.yaml": object("plain", 0, "x"), "docs/kustomization.yaml": "resources: [a.yaml]\n", "docs/a.yaml": object("docs", 0, "x"),
+		"apps/plain-rw/r.yaml": "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: web, namespace: flux-system}\n" +
+			"spec: {chart: {spec: {chart: ./docs, sourceRef: {kind: GitRepository, name: charts}}}}\n",
+		"clusters/one/charts.yaml": "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: charts, namespace: flux-system}\nspec: {url: https://example.com/a/b, ref: {branch: main}}\n",
+		"docs/Chart.yaml":          "name: docs\nversion: 1.0.0\n",
+		"apps/plain-rw/a.yaml":     object("plain", 0, "x"), "docs/kustomization.yaml": "resources: [a.yaml]\n", "docs/a.yaml": object("docs", 0, "x"),
 	})
 	k := keeper(t, "references", map[int64]*origin{1: o})
 	for _, c := range []struct{ name, path, text, broken string }{
@@ -262,6 +266,8 @@ func TestMadeLive(t *testing.T) {
 		{"a file that no list names", "apps/plain-rw/live/b.yaml", object("plain", 1, "x"), "apps/plain-rw/live/b.yaml ← "},
 		{"its definition", "clusters/one/plain-rw.yaml", "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: plain-rw, namespace: flux-system}\n" +
 			"spec: {path: ./docs, sourceRef: {kind: GitRepository, name: flux-system}}\n", "docs/a.yaml ← "},
+		{"the source of its chart", "clusters/one/charts.yaml", "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: charts, namespace: flux-system}\n" +
+			"spec: {url: \"file://" + strings.TrimSuffix(o.dir, ".git") + "\", ref: {branch: main}}\n", "docs/Chart.yaml ← apps/plain-rw/r.yaml"},
 		{"it was so", "apps/app001-rw/o00.yaml", object("app001-rw", 0, "y"), ""},
 		{"the list of a live one", "apps/app000/kustomization.yaml", "resources: [../base, o00.yaml, ../../docs]\n", ""},
 	} {
