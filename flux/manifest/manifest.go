@@ -236,6 +236,9 @@ func (r *Reader) Parse(name string, data []byte, all bool, keep func(*Doc)) (oth
 // Inline reads a text of a document that holds documents itself.
 func (r *Reader) Inline(at Place, text string) []*Doc {
 	out, line := []*Doc{}, at.Line
+	if foreign([]byte(text)) {
+		r.Problem(at, wordForeign)
+	}
 	for _, text := range documents([]byte(text)) {
 		err := beyond(text)
 		var node *Node

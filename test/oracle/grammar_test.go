@@ -567,7 +567,7 @@ func (m *maker) vars(h *home, k doc, dir, name string) {
 		h.defs = append(h.defs, doc{"apiVersion": groupOperator + "/v1", "kind": "ResourceSet", "metadata": doc{"name": "set" + n, "namespace": "flux-system"},
 			"spec": doc{"resources": []any{values}}})
 	case "vars-generator":
-		m.put(h.root+"/vars"+n+".env", "X=one\n")
+		m.put(h.root+"/vars"+n+".env", m.of("X=one\n", "\uFEFFX=one\n", "# x\n  X=one"))
 		h.list["configMapGenerator"] = append(anyOf(h.list["configMapGenerator"]), generator)
 		if m.has("vars-labels", 2) {
 			generator["options"].(doc)["labels"] = doc{"vars": "v" + n}
