@@ -174,8 +174,9 @@ func (c *thing) generated(t *Tree, g *manifest.Generator, out map[string]string)
 		for line := range strings.Lines(strings.TrimPrefix(string(data), "\uFEFF")) {
 			line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 			if says := strings.TrimSpace(line); says != "" && says[0] != '#' {
-				key, value, _ := strings.Cut(line[strings.Index(line, says):], "=")
-				out[key] = value // as it is, with quotes and blanks
+				_, blanks, _ := strings.Cut(line, says)
+				key, value, _ := strings.Cut(says+blanks, "=")
+				out[key] = value // as it is, with quotes, and what blanks are behind it
 			}
 		}
 	}
@@ -184,7 +185,7 @@ func (c *thing) generated(t *Tree, g *manifest.Generator, out map[string]string)
 			return
 		}
 		data, err := t.ReadWhole(l.File, manifest.MaxWord)
-		if err != nil || manifest.Encrypted(string(data)) {
+		if text := string(data); err != nil || manifest.Encrypted(text) || strings.ToValidUTF8(text, "") != text { // which is no text for Flux
 			c.hidden[l.Key] = true
 			continue
 		}

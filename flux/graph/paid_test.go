@@ -12,7 +12,7 @@ import (
 // TestDocumentsPaid: a file of nothing but the beginnings of documents is charged for each of them, so that a signal ends it.
 func TestDocumentsPaid(t *testing.T) {
 	m := meter.New(t.Context(), meter.Limits{meter.Time: -1})
-	readBy(t, m, files(map[string]string{"k/cm.yaml": strings.Repeat("---\n", 100_000)}))
+	readBy(t, m, files(map[string]string{"k/cm.yaml": strings.Repeat("\n---\n", 100_000)}))
 	if took := m.Readings()[meter.Steps].Used; took < 100_000 {
 		t.Errorf("%d steps are charged for 100,000 documents", took)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluicegate/sluice/flux/kustomize"
 	"github.com/sluicegate/sluice/flux/manifest"
 )
 
@@ -204,18 +205,31 @@ var (
 // fetches reports whether a change of this repository may reach what kustomize fetches: it is not known to be of another one, nor at what never changes;
 // and whether it is called as this one.
 func (c *Cluster) fetches(text string) (may, named bool) {
-	text, query, _ := strings.Cut(strings.ToLower(strings.TrimSpace(text)), "?")
-	whole := unescaped(text + "?" + query)
-	if i := strings.LastIndex(whole, "://"); i != strings.Index(whole, "://") { // a proxy's, of another URL
-		return c.fetches("https" + whole[i:])
+	may, named = c.fetchesAt(text)
+	whole := unescaped(unescaped(strings.ToLower(text)))
+	for i := strings.Index(whole, "://") + 1; i > 0; { // a proxy's, of another URL
+		next := strings.Index(whole[i:], "://")
+		if next < 0 {
+			break
+		}
+		i += next + 1
+		m, n := c.fetchesAt("https" + whole[i-1:])
+		may, named = may || m, named || n
 	}
+	return may, named
+}
+
+// fetchesAt is fetches for the URL itself.
+func (c *Cluster) fetchesAt(text string) (may, named bool) {
+	text, query, _ := strings.Cut(strings.ToLower(strings.TrimSpace(text)), "?")
 	if text = unescaped(strings.TrimPrefix(text, "git::")); strings.HasPrefix(text, "gh:") {
 		text = "github.com/" + text[len("gh:"):]
 	}
 	fixed := pinnedFile.MatchString(text) && !strings.Contains(text, ".git/") && !strings.Contains(text, "/../")
 	for part := range strings.SplitSeq(query, "&") {
 		if key, ref, _ := strings.Cut(unescaped(part), "="); key == "ref" || key == "version" {
-			if fixed = pinned.MatchString(ref); !fixed {
+			file := strings.HasPrefix(text, "http") && kustomize.IsYAML(text) // is fetched as it stands
+			if fixed = pinned.MatchString(ref) && !file; !fixed {
 				break
 			}
 		}
@@ -236,9 +250,25 @@ func (c *Cluster) fetches(text string) (may, named bool) {
 		at, of := repository(own)
 		named = named || host == at && (within(of, dir+"/") || within(of, all+"/")) || !apart && has(dir, path.Base(of))
 		may = may || !apart && strings.HasSuffix(host, at) && strings.Contains("/"+host+"/"+dir, "/api") // it may have a number for a name
-		may = may || slices.Contains(strings.FieldsFunc(unescaped(query), func(r rune) bool { return r == '&' || r == '=' }), of)
+		may = may || asks(query, path.Base(of))
 	}
 	return may || named || first != "" && !apart || !c.identified(), named
+}
+
+// asks reports whether a query has a repository's name in it, but for what kustomize itself takes of it.
+func asks(query, name string) bool {
+	for part := range strings.FieldsFuncSeq(unescaped(unescaped(query)), func(r rune) bool { return r == '&' || r == ';' }) {
+		key, value, _ := strings.Cut(part, "=")
+		if key == "ref" || key == "version" || key == "submodules" || key == "timeout" {
+			continue
+		}
+		for word := range strings.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune("/:@?=#,", r) }) {
+			if strings.TrimSuffix(word, ".git") == name {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Reads reports whether a source is this repository, or counts as it.

@@ -188,16 +188,14 @@ func unusual(rest []byte) bool {
 
 // Parse takes a file apart and has each document kept that may have something to say; all: whatever it seems to say. others: there are more than these; unread: kustomize may find others. What is wrong is a problem of the reader.
 func (r *Reader) Parse(name string, data []byte, all bool, keep func(*Doc)) (others, unread bool) {
-	line := 1
 	if unread = foreign(data); unread {
 		r.Problem(Place{name, 1}, wordForeign)
 	}
-	for _, text := range documents(data) {
+	for _, p := range documents(data) {
 		if r.Step(name, 1) {
 			return others, unread
 		}
-		at := Place{name, line}
-		line += bytes.Count(text, []byte("\n"))
+		at, text := Place{name, 1 + p.line}, p.text
 		if !all && !wants(text) {
 			others = others || !blank(text)
 			continue
@@ -235,61 +233,70 @@ func (r *Reader) Parse(name string, data []byte, all bool, keep func(*Doc)) (oth
 
 // Inline reads a text of a document that holds documents itself.
 func (r *Reader) Inline(at Place, text string) []*Doc {
-	out, line := []*Doc{}, at.Line
+	out := []*Doc{}
 	if foreign([]byte(text)) {
 		r.Problem(at, wordForeign)
 	}
-	for _, text := range documents([]byte(text)) {
-		err := beyond(text)
+	for _, p := range documents([]byte(text)) {
+		err := beyond(p.text)
 		var node *Node
 		if err == nil {
-			node, err = ParseDocument(text)
+			node, err = ParseDocument(p.text)
 		}
 		switch {
 		case err != nil:
 			r.Problem(at, wordNoYAML(err))
 		case node != nil:
-			shift(node, line-1)
-			out = append(out, &Doc{Place: Place{at.File, int(node.Line)}, Node: node, Size: len(text)})
+			shift(node, at.Line+p.line-1)
+			out = append(out, &Doc{Place: Place{at.File, int(node.Line)}, Node: node, Size: len(p.text)})
 		}
-		line += strings.Count(string(text), "\n")
 	}
 	return out
 }
 
-// foreign reports whether kustomize may find other documents in a file than we do: it ends one at every line that begins with ---, whatever follows, and
-// a text that is not UTF-8 has no such lines.
+// foreign reports whether kustomize may find other documents in a file than we do, or none: a text that is not UTF-8 has no lines to cut at, and it refuses a
+// file in which a text follows --- at the beginning of a line.
 func foreign(data []byte) bool {
-	for rest := data; ; {
-		i := bytes.Index(rest, []byte("\n---"))
-		if i < 0 {
-			break
-		}
-		if rest = rest[i+4:]; len(rest) > 0 && !bytes.ContainsAny(rest[:1], " \t\r\n") {
-			return true
-		}
-	}
-	return bytes.IndexByte(data, 0) >= 0 || bytes.HasPrefix(data, []byte("\xFE\xFF")) || bytes.HasPrefix(data, []byte("\xFF\xFE"))
+	refused := false
+	separators(data, func(line []byte) { refused = refused || len(line) > 0 && line[0] != '#' })
+	return refused || bytes.IndexByte(data, 0) >= 0 || bytes.HasPrefix(data, []byte("\xFE\xFF")) || bytes.HasPrefix(data, []byte("\xFF\xFE"))
 }
 
-// documents cuts a file where YAML documents begin. That --- at the beginning of a line ends even a block of text is YAML's own rule.
-func documents(data []byte) [][]byte {
-	var out [][]byte
-	start := 0
-	for at := 0; at < len(data); {
-		end := bytes.IndexByte(data[at:], '\n')
-		next := len(data)
-		if end >= 0 {
-			next = at + end + 1
+// separators calls a function with what follows --- on each line at which kustomize cuts a file, without blanks, and gives where these lines begin and end.
+// The line before a second one in a row was taken by the first.
+func separators(data []byte, each func(line []byte)) (at [][2]int) {
+	for from := 0; ; {
+		i := bytes.Index(data[from:], []byte("\n---"))
+		if i < 0 {
+			return at
 		}
-		if line := data[at:next]; at > start && (bytes.HasPrefix(line, []byte("---")) || bytes.HasPrefix(line, []byte("..."))) {
-			if len(line) == 3 || strings.ContainsRune(" \t\r\n", rune(line[3])) {
-				out, start = append(out, data[start:at]), at
-			}
+		begin := from + i + 1
+		end := bytes.IndexByte(data[begin:], '\n')
+		if end < 0 {
+			return at
 		}
-		at = next
+		end += begin + 1
+		each(bytes.TrimSpace(data[begin+3 : end]))
+		at, from = append(at, [2]int{begin, end}), end
 	}
-	return append(out, data[start:])
+}
+
+// part is a document of a file, and how many lines stand before it.
+type part struct {
+	text []byte
+	line int
+}
+
+// documents cuts a file as kustomize does, which takes the first YAML document of each part.
+func documents(data []byte) []part {
+	var out []part
+	start, line := 0, 0
+	for _, s := range separators(data, func([]byte) {}) {
+		out = append(out, part{data[start:s[0]], line})
+		line += bytes.Count(data[start:s[1]], []byte("\n"))
+		start = s[1]
+	}
+	return append(out, part{data[start:], line})
 }
 
 // beyond says why a document is not given to the library.

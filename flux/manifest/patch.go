@@ -76,13 +76,12 @@ func ParsePatch(text []byte, where Place, t Target) (Change, error) {
 		return c, errors.New(wordNoJSON)
 	}
 	target := t.Selector()
-	before := 0
 	if foreign(text) {
 		return c, errors.New(wordForeign)
 	}
 	for _, part := range documents(text) {
 		var n yaml.Node
-		if err := decode(part, &n); err != nil {
+		if err := decode(part.text, &n); err != nil {
 			return c, err
 		}
 		if len(n.Content) == 1 {
@@ -102,9 +101,8 @@ func ParsePatch(text []byte, where Place, t Target) (Change, error) {
 			c.Kinds = c.Kinds || rekinds(node)
 			nodes, _ := weight(node)
 			c.weights = append(c.weights, nodes)
-			c.Nodes, c.means, c.lines = append(c.Nodes, node), append(c.means, means), append(c.lines, before)
+			c.Nodes, c.means, c.lines = append(c.Nodes, node), append(c.means, means), append(c.lines, part.line)
 		}
-		before += strings.Count(string(part), "\n")
 	}
 	return c, nil
 }

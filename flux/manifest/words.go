@@ -34,7 +34,7 @@ func wordWide() string {
 
 func wordNoYAML(err error) string { return "not valid YAML: " + err.Error() }
 
-const wordForeign = "kustomize may find other documents in it: it is not UTF-8, or something follows --- at the beginning of a line"
+const wordForeign = "kustomize may find other documents in it: it is not UTF-8, or a text follows --- at the beginning of a line"
 
 func wordLongList(field string) string {
 	return fmt.Sprintf("%s has more than %d entries: the rest was not read", field, MaxList)

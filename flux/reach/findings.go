@@ -338,7 +338,7 @@ func (g *Graph) differs(by graph.Entry, o Object) string {
 		}
 		source := k.SourceRef.Kind + "/" + k.SourceRef.Namespace + "/" + k.SourceRef.Name
 		full := k.SourceRef.Kind + "/" + cmp.Or(k.SourceRef.Namespace, k.Namespace) + "/" + k.SourceRef.Name
-		if k.Path != o.Path {
+		if k.Path != o.Path && k.Path != asYAML(o.Path) {
 			return wordPathDiffers(o, k.Path)
 		}
 		if o.Source != source && o.Source != full {
@@ -346,6 +346,15 @@ func (g *Graph) differs(by graph.Entry, o Object) string {
 		}
 	}
 	return ""
+}
+
+// asYAML is a path as Flux reads it where variables were filled in, which is in the text of its document.
+func asYAML(path string) string {
+	node, err := manifest.ParseDocument([]byte("path: " + path))
+	if err != nil {
+		return path
+	}
+	return manifest.Clean(manifest.Scalar(manifest.At(node, "path")))
 }
 
 // fluxKustomize is the API group of Flux Kustomizations.

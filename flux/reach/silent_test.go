@@ -35,6 +35,18 @@ func TestNeverSilent(t *testing.T) {
 			"-- clusters/prod/v.env --\n" + file + "-- clusters/prod/kustomization.yaml --\nresources: [a.yaml, held.yaml]\n" +
 			"generatorOptions: {disableNameSuffixHash: true}\nconfigMapGenerator: [{name: v, namespace: flux-system, envs: [v.env]}]\n"
 	}
+	parted := func(separator string) string { // a patch of two parts
+		return root + listed + "-- clusters/prod/held.yaml --\n" + heldKs("./none", "GitRepository", "flux-system") + "-- clusters/prod/kustomization.yaml --\nresources: [a.yaml, held.yaml]\npatches: [{path: p.yaml}]\n" +
+			"-- clusters/prod/p.yaml --\n" + strings.TrimPrefix(ks("flux-system", "./clusters/prod", "flux-system"), "---\n") + separator + strings.TrimPrefix(heldKs("./apps", "GitRepository", "flux-system"), "---\n")
+	}
+	values := strings.Replace(configMap, "name: cm", "name: v, namespace: flux-system", 1) + "data: {X: none}\n"
+	release := root + "-- clusters/prod/held.yaml --\n" + heldKs("./apps", "GitRepository", "flux-system") + "-- clusters/prod/live.yaml --\n" + ks("live", "./live", "flux-system") + "-- apps/r.yaml --\n" +
+		object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{chart: {spec: {chart: x, sourceRef: {kind: HelmRepository, name: x}}}, valuesFrom: [{kind: ConfigMap, name: v}]}")
+	optional := func(file string) string {
+		vars := strings.Replace(ks("flux-system", "./clusters/prod", "flux-system"), "spec: {", "spec: {postBuild: {substituteFrom: [{kind: ConfigMap, name: v, optional: true}]}, ", 1)
+		return "-- clusters/prod/a.yaml --\n" + gitRepository("flux-system", "main") + vars + "-- clusters/prod/held.yaml --\n" + heldKs("\"./${X:=apps}\"", "GitRepository", "flux-system") +
+			"-- apps/a.yaml --\n" + configMap + "-- none/a.yaml --\n" + configMap + "-- clusters/prod/in.yaml --\n" + file
+	}
 	utf16le := func(text string) string {
 		out := "\xFF\xFE"
 		for _, c := range text {
@@ -109,8 +121,17 @@ func TestNeverSilent(t *testing.T) {
 		"a blank in an env file":             {env("X=apps \n", "${X}/s"), "apps /s/a.yaml", "weekend"},
 		"an env file without a value":        {env("X\n", "${X=apps}"), "apps/a.yaml", "weekend"},
 		"a definition in UTF-16":             {root + listed + "-- clusters/prod/held.yaml --\n" + utf16le(heldKs("./apps", "GitRepository", "flux-system")), "live/a.yaml", broken},
-		"what kustomize cuts otherwise":      {held + own("") + listed + "-- clusters/prod/more.yaml --\n" + ks("more", "./live", "own") + "---#: x\n" + configMap, "live/a.yaml", broken},
-		"the same, in a patch":               {held + own("") + listed + "-- clusters/prod/kustomization.yaml --\nresources: [a.yaml, held.yaml]\npatches: [{path: p.yaml}]\n-- clusters/prod/p.yaml --\n" + configMap + "---#: x\n" + configMap, "live/a.yaml", broken},
+		"a comment behind ---":               {root + "-- clusters/prod/held.yaml --\n" + heldKs("./apps", "GitRepository", "flux-system") + "---#: x\n" + configMap + listed, "apps/a.yaml", "weekend"},
+		"the same, of what is live":          {held + own("") + listed + "-- live/a.yaml --\n" + configMap + "---# next\n" + configMap, "live/a.yaml", "-"},
+		"the same, in a patch":               {parted("---#: x\n"), "apps/a.yaml", "weekend"},
+		"a blank of Unicode behind ---":      {parted("--- \u00A0# x\n"), "apps/a.yaml", "weekend"},
+		"a text behind ---":                  {held + own("") + listed + "-- clusters/prod/more.yaml --\n" + configMap + "---x\n" + configMap, "live/a.yaml", broken},
+		"a text behind --- in a patch":       {parted("---x\n"), "live/a.yaml", broken},
+		"a byte order mark behind ---":       {root + "-- clusters/prod/held.yaml --\n" + configMap + "---\n\uFEFF" + strings.TrimPrefix(heldKs("./apps", "GitRepository", "flux-system"), "---\n") + listed, "apps/a.yaml", "weekend"},
+		"what stands behind ...":             {optional(configMap + "...\n" + values), "apps/a.yaml", broken},
+		"what stands behind ---":             {optional(configMap + "---\n" + values), "apps/a.yaml", "-"},
+		"a value that is no text":            {strings.Replace(env("x\n", "${X}"), "envs: [v.env]", "files: [X=v.env]", 1) + "-- clusters/prod/v.env --\nheld/.\xFF/..\n", "live/a.yaml", broken},
+		"values behind a blank of Unicode":   {release + "-- live/v.yaml --\n" + configMap + "--- \u00A0# x\n" + values, "live/v.yaml", "weekend"},
 		"a dependency of somebody":           {held + own("") + chartOf("file://u@../../live/lib"), "live/lib/Chart.yaml", "weekend"},
 		"a dependency of nobody":             {held + own("") + chartOf("file://@../../live/lib"), "live/lib/Chart.yaml", "weekend"},
 		"a dependency beside it":             {held + own("") + chartOf("file://../../live/lib"), "live/lib/Chart.yaml", "weekend"},
@@ -118,6 +139,16 @@ func TestNeverSilent(t *testing.T) {
 		"a URL behind a proxy, escaped":      {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://ghproxy.example.com/https%3A//example.com/acme/fleet/raw/main/live/a.yaml\"]\n", "live/a.yaml", broken},
 		"a URL in a query":                   {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://proxy.example.com/get?url=https://example.com/acme/fleet/raw/main/live/a.yaml\"]\n", "live/a.yaml", broken},
 		"a name in a query":                  {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://proxy.example.com/get?repo=acme/fleet&file=live/a.yaml\"]\n", "live/a.yaml", broken},
+		"a URL and one in its query":         {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://example.com/acme/fleet//live?ref=main&x=https://x.org/y\"]\n", "live/a.yaml", broken},
+		"a URL without a scheme in a query":  {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://proxy.example.com/get?url=example.com/acme/fleet/raw/main/live/a.yaml\"]\n", "live/a.yaml", broken},
+		"owner and name in a query":          {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://proxy.example.com/get?owner=acme&repo=fleet&file=live/a.yaml\"]\n", "live/a.yaml", broken},
+		"a name with .git in a query":        {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://proxy.example.com/get?repo=acme/fleet.git&file=live/a.yaml\"]\n", "live/a.yaml", broken},
+		"a name as ssh has it in a query":    {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://proxy.example.com/get?url=git@example.com:acme/fleet&file=a\"]\n", "live/a.yaml", broken},
+		"a semicolon in a query":             {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://proxy.example.com/get?repo=acme/fleet;file=a\"]\n", "live/a.yaml", broken},
+		"a query that is escaped twice":      {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://proxy.example.com/get?url=https%253A%252F%252Fexample.com%252Facme%252Ffleet%252Fraw\"]\n", "live/a.yaml", broken},
+		"a file with a ref":                  {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://example.com/acme/fleet/raw/main/live/a.yaml?ref=refs/tags/v1\"]\n", "live/a.yaml", broken},
+		"a file with a commit as ref":        {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://example.com/acme/fleet/raw/main/live/a.yaml?ref=0123456789abcdef0123456789abcdef01234567\"]\n", "live/a.yaml", broken},
+		"a ref that is called like it":       {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://other.example.com/a/b//live?ref=fleet\"]\n", "live/a.yaml", "-"},
 		"another name in a query":            {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://proxy.example.com/get?repo=acme/fleet-2&file=live/a.yaml\"]\n", "live/a.yaml", "-"},
 		"a commit that a path leaves":        {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://example.com/acme/fleet/raw/0123456789abcdef0123456789abcdef01234567/../main/live/a.yaml\"]\n", "live/a.yaml", broken},
 		"submodules that cannot be read":     {modules("[submodule \"lib\n\tpath = vendor/lib\n"), "vendor/lib", broken},
