@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluicegate/sluice/flux/kustomize"
 	"github.com/sluicegate/sluice/flux/manifest"
 )
 
@@ -207,35 +206,26 @@ var (
 func (c *Cluster) fetches(text string) (may, named bool) {
 	may, named = c.fetchesAt(text)
 	whole := unescaped(unescaped(strings.ToLower(text)))
-	for i := strings.Index(whole, "://") + 1; i > 0; { // a proxy's, of another URL
-		next := strings.Index(whole[i:], "://")
-		if next < 0 {
-			break
+	inner := strings.Split(whole, "://")
+	for i := 2; i < len(inner); i++ { // a proxy's, of another URL
+		if i > maxInner {
+			return true, named
 		}
-		i += next + 1
-		m, n := c.fetchesAt("https" + whole[i-1:])
+		m, n := c.fetchesAt("https://" + strings.Join(inner[i:], "://"))
 		may, named = may || m, named || n
 	}
 	return may, named
 }
 
+// maxInner is how many URLs in another one are looked at.
+const maxInner = 8
+
 // fetchesAt is fetches for the URL itself.
 func (c *Cluster) fetchesAt(text string) (may, named bool) {
-	text, query, _ := strings.Cut(strings.ToLower(strings.TrimSpace(text)), "?")
+	text, query, _ := strings.Cut(strings.TrimSpace(text), "?")
+	text = strings.ToLower(text)
 	if text = unescaped(strings.TrimPrefix(text, "git::")); strings.HasPrefix(text, "gh:") {
 		text = "github.com/" + text[len("gh:"):]
-	}
-	fixed := pinnedFile.MatchString(text) && !strings.Contains(text, ".git/") && !strings.Contains(text, "/../")
-	for part := range strings.SplitSeq(query, "&") {
-		if key, ref, _ := strings.Cut(unescaped(part), "="); key == "ref" || key == "version" {
-			file := strings.HasPrefix(text, "http") && kustomize.IsYAML(text) // is fetched as it stands
-			if fixed = pinned.MatchString(ref) && !file; !fixed {
-				break
-			}
-		}
-	}
-	if fixed {
-		return false, false
 	}
 	scheme, rest, found := strings.Cut(text, "://")
 	if scheme += "://"; !found {
@@ -243,6 +233,9 @@ func (c *Cluster) fetchesAt(text string) (may, named bool) {
 	}
 	rest = doubled.ReplaceAllString(rest, "$1/") // the first of them ends no name
 	first := begins.FindString(rest)
+	if pins(text, query, first != "") {
+		return false, false
+	}
 	host, dir := repository(scheme + cmp.Or(first, rest))
 	apart := first != "" && c.stranger("https://"+host+"/"+dir)
 	_, all := repository(scheme + rest)
@@ -250,25 +243,42 @@ func (c *Cluster) fetchesAt(text string) (may, named bool) {
 		at, of := repository(own)
 		named = named || host == at && (within(of, dir+"/") || within(of, all+"/")) || !apart && has(dir, path.Base(of))
 		may = may || !apart && strings.HasSuffix(host, at) && strings.Contains("/"+host+"/"+dir, "/api") // it may have a number for a name
-		may = may || asks(query, path.Base(of))
+		may = may || first == "" && asks(query, of)
 	}
 	return may || named || first != "" && !apart || !c.identified(), named
 }
 
-// asks reports whether a query has a repository's name in it, but for what kustomize itself takes of it.
-func asks(query, name string) bool {
-	for part := range strings.FieldsFuncSeq(unescaped(unescaped(query)), func(r rune) bool { return r == '&' || r == ';' }) {
-		key, value, _ := strings.Cut(part, "=")
-		if key == "ref" || key == "version" || key == "submodules" || key == "timeout" {
-			continue
+// pins reports whether what is fetched is at a commit, or at a tag that cannot be a branch, as its path says or its query, of what is a repository. kustomize asks for
+// any file as it stands, takes the query's keys as they are written, and none of a query that is no query.
+func pins(text, query string, repository bool) bool {
+	fixed := pinnedFile.MatchString(text) && !strings.Contains(text, ".git/") && !strings.Contains(text, "/../")
+	file := strings.HasPrefix(text, "http") && rawFile.MatchString(text)
+	for part := range strings.SplitSeq(query, "&") {
+		key, ref, _ := strings.Cut(part, "=")
+		if strings.Contains(part, ";") || strings.Contains(percent.ReplaceAllString(part, ""), "%") {
+			return false
 		}
-		for word := range strings.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune("/:@?=#,", r) }) {
-			if strings.TrimSuffix(word, ".git") == name {
-				return true
+		if key = unescaped(key); key == "ref" || key == "version" {
+			at := pinned.MatchString(unescaped(ref))
+			if fixed = at && (fixed || repository && !file); !fixed {
+				return false
 			}
 		}
 	}
-	return false
+	return fixed
+}
+
+// rawFile is a URL of a file, and of no repository.
+var rawFile = regexp.MustCompile(`\.(?:ya?ml|json)/*$|/raw/|://raw\.`)
+
+// asks reports whether a query has the name of a repository in it, and its owner's.
+func asks(query, of string) bool {
+	query = unescaped(unescaped(unescaped(strings.ToLower(query))))
+	words := map[string]bool{}
+	for word := range strings.FieldsFuncSeq(query, func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-_.", r) }) {
+		words[strings.TrimSuffix(word, ".git")] = true
+	}
+	return words[path.Base(of)] && words[path.Base(path.Dir(of))]
 }
 
 // Reads reports whether a source is this repository, or counts as it.

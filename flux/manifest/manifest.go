@@ -324,7 +324,6 @@ func ParseDocument(text []byte) (root *Node, err error) {
 			root, err = nil, errors.New(wordBroken)
 		}
 	}()
-	text = bytes.TrimPrefix(text, []byte("..."))
 	var n yaml.Node
 	if err := yaml.NewDecoder(bytes.NewReader(text)).Decode(&n); err != nil {
 		if errors.Is(err, io.EOF) {

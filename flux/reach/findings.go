@@ -351,7 +351,7 @@ func (g *Graph) differs(by graph.Entry, o Object) string {
 // asYAML is a path as Flux reads it where variables were filled in, which is in the text of its document.
 func asYAML(path string) string {
 	node, err := manifest.ParseDocument([]byte("path: " + path))
-	if err != nil {
+	if err != nil || strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r > '~' }) { // which is written in quotes
 		return path
 	}
 	return manifest.Clean(manifest.Scalar(manifest.At(node, "path")))

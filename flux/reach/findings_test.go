@@ -199,6 +199,7 @@ func TestDiffers(t *testing.T) {
 		{object("${dir}", "GitRepository//rw"), ""},
 		{object("\"./apps/rw\"", "GitRepository//rw"), ""}, // as a variable filled it in
 		{object("apps/rw # x", "GitRepository//rw"), ""},
+		{object("apps/rw # \U0001F600", "GitRepository//rw"), "kustomize gives Kustomization.kustomize.toolkit.fluxcd.io flux-system/apps-rw the path apps/rw # \U0001F600, but the graph has read apps/rw"},
 		{object("apps/other", "GitRepository//rw"), "kustomize gives Kustomization.kustomize.toolkit.fluxcd.io flux-system/apps-rw the path apps/other, but the graph has read apps/rw"},
 		{object("apps/rw", "GitRepository//main"), "kustomize gives Kustomization.kustomize.toolkit.fluxcd.io flux-system/apps-rw the source GitRepository//main, but the graph has read GitRepository/flux-system/rw"},
 	} {
