@@ -106,6 +106,22 @@ func TestReferencesDecide(t *testing.T) {
 	}
 }
 
+// TestReferencesAreObserved: with mode: observe the statuses say what the references would hold, green, and nothing is merged or held.
+func TestReferencesAreObserved(t *testing.T) {
+	t.Parallel()
+	w := newCluster(t)
+	w.setFile("mode: observe\n" + strings.ReplaceAll(byReferences, "WINDOW", shutForYears))
+	w.serve()
+	live := w.change("live", map[string]string{"apps/fast/own.yaml": object("fast", "1")})
+	shared := w.change("shared", map[string]string{"apps/base/shared.yaml": object("shared", "1")})
+	w.hasStatus(shared, "success: would hold: held by weekend until ")
+	w.hasStatus(live, "success: would pass: live")
+	if n := w.github.Requests()["PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge"]; n > 0 {
+		t.Errorf("asked for %d merges", n)
+	}
+	w.unmerged(live, shared)
+}
+
 // TestReferencesOfAMergeCount: a base that moves may change who reads a file. What was found before is no answer for it.
 func TestReferencesOfAMergeCount(t *testing.T) {
 	t.Parallel()
