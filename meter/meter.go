@@ -15,6 +15,7 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -112,6 +113,11 @@ type Meter struct {
 	late   *time.Timer // nil: there is no end of time
 	time   atomic.Int64
 	paused atomic.Int64 // nanoseconds for which the clock stood still
+
+	clock sync.Mutex
+	waits int           // pauses that go on
+	left  time.Duration // of the time, while the clock stands still
+
 	limits Limits
 	more   [kinds]atomic.Int64 // than limits
 	used   [kinds]atomic.Int64
@@ -146,27 +152,41 @@ const maxExtended = 4
 
 // Extend gives a run more time for what was done well: many that are honest take long together, and one that takes long alone gets none.
 func (m *Meter) Extend(d time.Duration) {
+	m.clock.Lock()
+	defer m.clock.Unlock()
 	if m.late == nil || m.time.Load()+int64(d) > maxExtended*m.limits[Time] || m.Err() != nil {
 		return
 	}
-	m.late.Reset(time.Duration(m.time.Add(int64(d))) - m.spent())
+	all := time.Duration(m.time.Add(int64(d)))
+	if m.left += d; m.waits == 0 {
+		m.late.Reset(all - m.spent())
+	}
 }
 
 // spent is how much of its time a run took.
 func (m *Meter) spent() time.Duration { return time.Since(m.began) - time.Duration(m.paused.Load()) }
 
-// Pause stops the clock of a run that waits for somebody else, who has a time of his own, until the function that it gives is called. One at a time.
+// Pause stops the clock of a run that waits for somebody else, who has a time of his own, until the function that it gives is called. Where several wait it
+// goes on after the last of them.
 func (m *Meter) Pause() (resume func()) {
-	if m.late == nil || !m.late.Stop() {
+	m.clock.Lock()
+	defer m.clock.Unlock()
+	switch {
+	case m.late == nil || m.waits == 0 && !m.late.Stop():
 		return func() {}
+	case m.waits == 0:
+		if m.left = time.Duration(m.time.Load()) - m.spent(); m.left <= 0 {
+			m.end()
+		}
 	}
-	at, left := time.Now(), time.Duration(m.time.Load())-m.spent()
-	if left <= 0 {
-		m.end()
-	}
+	m.waits++
 	return func() {
-		m.paused.Add(int64(time.Since(at)))
-		m.late.Reset(left)
+		m.clock.Lock()
+		defer m.clock.Unlock()
+		if m.waits--; m.waits == 0 {
+			m.paused.Store(int64(time.Since(m.began)) - m.time.Load() + int64(m.left))
+			m.late.Reset(m.left)
+		}
 	}
 }
 

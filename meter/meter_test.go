@@ -239,3 +239,30 @@ func TestMark(t *testing.T) {
 		t.Error("no bound")
 	}
 }
+
+// TestPausesMeet: the clock stands still as long as anybody waits, whoever began first, and what is gained meanwhile is not lost.
+func TestPausesMeet(t *testing.T) {
+	for name, gains := range map[string]time.Duration{"two": 0, "two, and more time amid them": 5 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := meter.New(t.Context(), meter.Limits{meter.Time: int64(10 * time.Second)})
+				defer m.Close()
+				first := m.Pause()
+				time.Sleep(time.Minute)
+				second := m.Pause()
+				m.Extend(gains)
+				first()
+				time.Sleep(time.Minute)
+				second()
+				time.Sleep(gains + 9*time.Second)
+				if m.Err() != nil {
+					t.Fatal("it ended while somebody waited: ", m.Err())
+				}
+				time.Sleep(2 * time.Second)
+				if m.Err() == nil {
+					t.Error("it goes on past its time")
+				}
+			})
+		})
+	}
+}
