@@ -31,7 +31,7 @@ PARALLEL ?= 8
 E2E := ./test/attack ./test/e2e ./test/flux ./test/hour
 PACKAGES = $(filter-out $(E2E:.%=\%%),$(shell $(GO) list ./...))
 # What make e2e runs without the race detector too: the binary that ships, and tests that do less with it.
-NORACE := ./test/attack ./test/e2e ./test/hour ./flux/build ./flux/graph ./forge ./gitremote ./reconcile ./window
+NORACE := ./test/attack ./test/e2e ./test/hour ./budget ./flux/build ./flux/graph ./flux/survey ./forge ./gitremote ./layout ./plan ./reconcile ./window
 
 # A module of its own, with what Flux brings: ./... of ours does not have it.
 ORACLE := test/oracle

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/sluicegate/sluice/flux/build"
 	"github.com/sluicegate/sluice/internal/golden"
 )
 
@@ -23,7 +24,22 @@ func TestMain(m *testing.M) {
 		e := &env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, now: time.Now}
 		os.Exit(run(context.Background(), e, os.Args[1:]))
 	}
-	os.Exit(m.Run())
+	os.Exit(keeping(m))
+}
+
+// kept is where the tests keep what they build: many commands are given one tree.
+var kept *build.Cache
+
+// keeping runs the tests.
+func keeping(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "sluice")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a temporary directory
+	kept = build.NewCache(filepath.Join(dir, "builds"), time.Now())
+	defer kept.Close()
+	return m.Run()
 }
 
 // TestCheckAndClassify runs the scenarios of testdata/check and testdata/classify. The comment of an archive holds the call
@@ -107,7 +123,7 @@ func sluice(args ...string) (stdout, stderr string, code int) { return sluiceRea
 func sluiceReads(stdin []byte, args ...string) (stdout, stderr string, code int) {
 	var out, errs bytes.Buffer
 	e := &env{
-		stdin: bytes.NewReader(stdin), stdout: &out, stderr: &errs,
+		stdin: bytes.NewReader(stdin), stdout: &out, stderr: &errs, cache: kept,
 		now: func() time.Time { return time.Date(2026, 11, 23, 11, 0, 0, 0, time.UTC) },
 	}
 	code = run(context.Background(), e, args)

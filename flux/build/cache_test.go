@@ -18,6 +18,7 @@ import (
 	"github.com/sluicegate/sluice/flux/graph"
 	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/internal/fluxtrees"
+	"github.com/sluicegate/sluice/internal/race"
 )
 
 // used is when the tests use what is kept.
@@ -155,7 +156,10 @@ func TestKeptIsFresh(t *testing.T) {
 				}
 				continue
 			}
-			for _, c := range s.changed() {
+			for j, c := range s.changed() {
+				if j%race.Or(4, 1) != 0 {
+					continue
+				}
 				tree := c.files()
 				is := newBuilder(tree, Limits{}.filled()).build(e)
 				same := same(t, is, was)
@@ -170,7 +174,7 @@ func TestKeptIsFresh(t *testing.T) {
 			}
 		}
 	}
-	if held < 200 || gone < 200 {
+	if many := race.Or(50, 200); held < many || gone < many {
 		t.Errorf("%d trees held, %d make something else", held, gone)
 	}
 }
@@ -421,9 +425,12 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 	c := NewCache(dir, used)
 	defer c.Close()
+	if !c.ready() {
+		t.Fatal("no cache")
+	}
 	got := ""
 	for i := range byte(12) {
-		got += fmt.Sprint(nameKept(c, sum{i}) != "", " ")
+		got += fmt.Sprint(len(c.readFile(fileOf(sum{i}))) > len(long), " ")
 	}
 	if want := "true false false " + strings.Repeat("true ", 9); got != want {
 		t.Errorf("got %s, want %s", got, want)
