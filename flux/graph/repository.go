@@ -268,12 +268,18 @@ func pins(text, query string, repository bool) bool {
 	return fixed
 }
 
+// ofRepository finds what a query asks for as a repository.
+var ofRepository = regexp.MustCompile(`(?:^|[&;?])(?:repo|repository|project)=([^&;]*)`)
+
 // rawFile is a URL of a file, and of no repository.
 var rawFile = regexp.MustCompile(`\.(?:ya?ml|json)/*$|/raw/|://raw\.`)
 
-// asks reports whether a query has the name of a repository in it, and its owner's.
+// asks reports whether a query has the name of a repository in it, and its owner's, or asks for one of that name of whoever it is.
 func asks(query, of string) bool {
 	query = unescaped(unescaped(unescaped(strings.ToLower(query))))
+	if m := ofRepository.FindStringSubmatch(query); m != nil && strings.TrimSuffix(m[1], ".git") == path.Base(of) {
+		return true
+	}
 	words := map[string]bool{}
 	for word := range strings.FieldsFuncSeq(query, func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-_.", r) }) {
 		words[strings.TrimSuffix(word, ".git")] = true

@@ -143,6 +143,7 @@ func TestNeverSilent(t *testing.T) {
 		"a URL without a scheme in a query":  {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://proxy.example.com/get?url=example.com/acme/fleet/raw/main/live/a.yaml\"]\n", "live/a.yaml", broken},
 		"owner and name in a query":          {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://proxy.example.com/get?owner=acme&repo=fleet&file=live/a.yaml\"]\n", "live/a.yaml", broken},
 		"a name with .git in a query":        {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://proxy.example.com/get?repo=acme/fleet.git&file=live/a.yaml\"]\n", "live/a.yaml", broken},
+		"a name alone in a query":            {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://proxy.example.com/get?file=live/a.yaml&repo=fleet.git\"]\n", "live/a.yaml", broken},
 		"a name as ssh has it in a query":    {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://proxy.example.com/get?url=git@example.com:acme/fleet&file=a\"]\n", "live/a.yaml", broken},
 		"a semicolon in a query":             {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://proxy.example.com/get?repo=acme/fleet;file=a\"]\n", "live/a.yaml", broken},
 		"a query that is escaped twice":      {held + own("") + "-- apps/kustomization.yaml --\nresources: [\"https://proxy.example.com/get?url=https%253A%252F%252Fexample.com%252Facme%252Ffleet%252Fraw\"]\n", "live/a.yaml", broken},
