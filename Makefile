@@ -31,7 +31,7 @@ PARALLEL ?= 8
 E2E := ./test/attack ./test/e2e ./test/flux ./test/hour
 PACKAGES = $(filter-out $(E2E:.%=\%%),$(shell $(GO) list ./...))
 # What make e2e runs without the race detector too: the binary that ships, and tests that do less with it.
-NORACE := ./test/attack ./test/e2e ./test/hour ./budget ./flux/build ./flux/graph ./flux/survey ./forge ./gitremote ./layout ./plan ./reconcile ./window
+NORACE := ./test/attack ./test/e2e ./test/hour ./budget ./cmd/sluice ./flux/build ./flux/graph ./flux/revisions ./flux/survey ./forge ./gitremote ./layout ./plan ./reconcile ./window
 
 # A module of its own, with what Flux brings: ./... of ours does not have it.
 ORACLE := test/oracle
@@ -58,7 +58,6 @@ test: ## run the tests of the packages, with the race detector where there is a 
 e2e: ## run the end-to-end tests, with the race detector as above, and without it on the binary as it ships
 	$(GO) test $(RACE) -count=1 -parallel $(PARALLEL) -timeout 60m $(E2E)
 	$(GO) test -count=1 -parallel $(PARALLEL) -timeout 60m $(NORACE)
-	$(GO) test -count=1 -run TestShares ./cmd/sluice
 
 .PHONY: check
 check: ## formatting, vet, lint, and whether what is generated is up to date

@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -481,6 +482,9 @@ func TestMirrorHostile(t *testing.T) {
 			return whole(p)
 		}, nil, bound},
 	} {
+		if !race.Some(3) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			p := newPacked(t)
 			commit := c.make(p)

@@ -156,8 +156,8 @@ func TestKeptIsFresh(t *testing.T) {
 				}
 				continue
 			}
-			for j, c := range s.changed() {
-				if j%race.Or(4, 1) != 0 {
+			for _, c := range s.changed() {
+				if !race.Some(4) {
 					continue
 				}
 				tree := c.files()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/meter"
 )
 
@@ -104,6 +105,9 @@ func TestPaid(t *testing.T) {
 		"directories of plugins":   {many, meter.Steps, 200 * 1000 >> 4},
 		"tests in patches":         {tests, meter.Steps, 2 * 100 * 2000 >> 4},
 	} {
+		if !race.Some(3) {
+			continue
+		}
 		m := meter.New(t.Context(), meter.Limits{meter.Time: -1})
 		g := readBy(t, m, files(c.texts))
 		var roots []graph.Root
