@@ -2,7 +2,6 @@ package api
 
 import (
 	"crypto/rand"
-	"errors"
 	"maps"
 	"net/http"
 	"strconv"
@@ -30,20 +29,20 @@ type token struct {
 
 // caller is who asks.
 type caller struct {
-	actor standin.Actor
-	app   bool   // our App itself, by JSON web token
-	token *token // our App on one installation
-	id    int64  // of the installation
-	lent  bool   // our App in the name of a person
+	actor        standin.Actor
+	app          bool  // our App itself, by JSON web token
+	installation int64 // our App on one account; 0: another caller
+	lent         bool  // our App in the name of a person
 }
 
-// errNoCredentials is the error for a request without any.
-var errNoCredentials = errors.New("no credentials")
+var (
+	errNoCredentials  = standin.Refuse(http.StatusUnauthorized, msgAuthRequired)
+	errBadCredentials = standin.Refuse(http.StatusUnauthorized, msgBadCredentials)
+)
 
 // who reads the credentials of a request.
 func (s *Server) who(r *http.Request) (caller, error) {
-	header := r.Header.Get("Authorization")
-	scheme, value, _ := strings.Cut(header, " ")
+	scheme, value, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	switch strings.ToLower(scheme) {
 	case "bearer", "token":
 		return s.byToken(strings.TrimSpace(value))
@@ -52,7 +51,7 @@ func (s *Server) who(r *http.Request) (caller, error) {
 	case "":
 		return caller{}, errNoCredentials
 	}
-	return caller{}, standin.Refuse(http.StatusUnauthorized, msgBadCredentials)
+	return caller{}, errBadCredentials
 }
 
 // byPassword reads what git and curl send: a token as the password, or a person's login as the name. Nobody has to
@@ -60,7 +59,7 @@ func (s *Server) who(r *http.Request) (caller, error) {
 func (s *Server) byPassword(r *http.Request) (caller, error) {
 	name, password, ok := r.BasicAuth()
 	if !ok {
-		return caller{}, standin.Refuse(http.StatusUnauthorized, msgBadCredentials)
+		return caller{}, errBadCredentials
 	}
 	if strings.HasPrefix(password, installationPrefix) || strings.HasPrefix(password, personPrefix) {
 		return s.byToken(password)
@@ -84,20 +83,16 @@ func (s *Server) byToken(value string) (caller, error) {
 	t, ok := s.tokens[value]
 	login, lent := s.logins.tokens[value]
 	s.mu.Unlock()
-	if lent {
-		return caller{actor: standin.Person(login), lent: true}, nil
-	}
-	if !ok || !s.Now().Before(t.expires) {
-		return caller{}, standin.Refuse(http.StatusUnauthorized, msgBadCredentials)
-	}
 	i := s.Installation(t.installation)
-	if i == nil {
-		return caller{}, standin.Refuse(http.StatusUnauthorized, msgBadCredentials)
-	}
-	if !i.Suspended.IsZero() {
+	switch {
+	case lent:
+		return caller{actor: standin.Person(login), lent: true}, nil
+	case !ok || !s.Now().Before(t.expires) || i == nil:
+		return caller{}, errBadCredentials
+	case !i.Suspended.IsZero():
 		return caller{}, standin.Refuse(http.StatusForbidden, msgSuspended)
 	}
-	return caller{actor: s.Bot(), token: &t, id: t.installation}, nil
+	return caller{actor: s.Bot(), installation: i.ID}, nil
 }
 
 // byJWT verifies a JSON web token as GitHub documents it:
@@ -145,16 +140,16 @@ func (s *Server) sees(c caller, r *standin.Repo) bool {
 	if c.lent && s.Installed(r.Owner()) == nil {
 		return false
 	}
-	if c.token == nil {
+	if c.installation == 0 {
 		return !c.app && r.Permission(c.actor.Login) != standin.None // persons see what is public, and everything is until somebody is shut out
 	}
-	i := s.Installation(c.id)
+	i := s.Installation(c.installation)
 	return i != nil && strings.EqualFold(i.Owner, r.Owner())
 }
 
 // mayWrite refuses a person who may not write: 403. The App may do all that sluice asks for: its installation has every permission.
 func mayWrite(c caller, r *standin.Repo) error {
-	if c.token != nil {
+	if c.installation != 0 {
 		return nil
 	}
 	return r.MustWrite(c.actor)

@@ -32,7 +32,6 @@ var gitProtocol = regexp.MustCompile(`^version=[012]$`)
 // gitCall is one request of git on its way.
 type gitCall struct {
 	*http.Request
-	s       *Server
 	repo    *standin.Repo
 	service string // upload-pack or receive-pack
 	by      standin.Actor
@@ -43,38 +42,36 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request, service string
 	name, bare := strings.CutSuffix(r.PathValue("repo"), ".git")
 	repo := s.Repo(r.PathValue("owner"), name)
 	if repo == nil || !bare || service != "git-upload-pack" && service != "git-receive-pack" {
-		s.denyGit(w, notFound())
+		denyGit(w, standin.ErrNotFound)
 		return
 	}
 	service = strings.TrimPrefix(service, "git-")
 	who, err := s.gitCaller(r, repo, service)
 	if err != nil {
-		s.denyGit(w, err)
+		denyGit(w, err)
 		return
 	}
-	serve(w, gitCall{r, s, repo, service, who.actor})
+	serve(w, gitCall{r, repo, service, who.actor})
 }
 
 // gitCaller lets anybody read and those with write permission push.
 func (s *Server) gitCaller(r *http.Request, repo *standin.Repo, service string) (caller, error) {
 	who, err := s.who(r)
-	if errors.Is(err, errNoCredentials) && service == "upload-pack" {
+	switch reading := service == "upload-pack"; {
+	case reading && errors.Is(err, errNoCredentials):
 		return caller{}, nil
-	}
-	if err != nil {
+	case err != nil:
 		return caller{}, err
-	}
-	if !s.sees(who, repo) {
-		return caller{}, notFound()
-	}
-	if service == "upload-pack" {
+	case !s.sees(who, repo):
+		return caller{}, standin.ErrNotFound
+	case reading:
 		return who, nil
 	}
 	return who, mayWrite(who, repo)
 }
 
-func (s *Server) denyGit(w http.ResponseWriter, err error) {
-	no := s.refusal(err)
+func denyGit(w http.ResponseWriter, err error) {
+	no := refusal(err)
 	if no.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
 	}
@@ -99,7 +96,7 @@ func (c gitCall) command(flags ...string) *exec.Cmd {
 func advertise(w http.ResponseWriter, c gitCall) {
 	out, err := c.command("--advertise-refs").Output()
 	if err != nil {
-		c.s.denyGit(w, err)
+		denyGit(w, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/x-git-"+c.service+"-advertisement")

@@ -87,10 +87,10 @@ func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	if op != nil && op.Operation == ast.Mutation {
 		cost.minute = writePoints * max(1, len(op.SelectionSet)) // of several GitHub says nothing
 	}
-	switch s.limits.charge(w.Header(), limitKey{who.id, "graphql"}, cost, s.Now()) {
+	switch s.limits.charge(w.Header(), limitKey{who.installation, "graphql"}, cost, s.Now()) {
 	case "":
 	case limitHour: // with 200, other than in REST
-		e := GraphQLError{Type: "RATE_LIMITED", Message: fmt.Sprintf(msgPrimaryLimit, who.id)}
+		e := GraphQLError{Type: "RATE_LIMITED", Message: fmt.Sprintf(msgPrimaryLimit, who.installation)}
 		answer{status: http.StatusOK, body: object{"errors": []GraphQLError{e}}}.write(w)
 		return
 	default:

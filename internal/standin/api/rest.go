@@ -32,13 +32,12 @@ type object = map[string]any
 
 // call is one request of REST on its way through a route.
 type call struct {
-	s    *Server
-	r    *http.Request
-	body []byte
-	who  caller
+	s   *Server
+	r   *http.Request
+	who caller
 }
 
-// answer is a route's answer: a body for JSON, and the Link header.
+// answer is a route's answer: a body for JSON, and the Link header. One that comes with an error is not sent.
 type answer struct {
 	status int
 	body   any
@@ -68,27 +67,27 @@ func (s *Server) endpoints() map[string]endpoint {
 		"GET /repos/{owner}/{repo}/git/ref/{ref...}":                                   inRepo(getRef),
 		"DELETE /repos/{owner}/{repo}/git/refs/{ref...}":                               inRepo(writing(deleteRef)),
 		"GET /repos/{owner}/{repo}/git/trees/{tree_sha}":                               inRepo(getTree),
-		"POST /repos/{owner}/{repo}/git/trees":                                         inRepo(writing(createTree)),
-		"POST /repos/{owner}/{repo}/git/commits":                                       inRepo(writing(createCommit)),
-		"POST /repos/{owner}/{repo}/git/refs":                                          inRepo(writing(createRef)),
-		"PATCH /repos/{owner}/{repo}/git/refs/{ref...}":                                inRepo(writing(updateRef)),
+		"POST /repos/{owner}/{repo}/git/trees":                                         inRepo(writing(asked(createTree))),
+		"POST /repos/{owner}/{repo}/git/commits":                                       inRepo(writing(asked(createCommit))),
+		"POST /repos/{owner}/{repo}/git/refs":                                          inRepo(writing(asked(createRef))),
+		"PATCH /repos/{owner}/{repo}/git/refs/{ref...}":                                inRepo(writing(asked(updateRef))),
 		"GET /repos/{owner}/{repo}/collaborators/{username}/permission":                inRepo(getPermission),
 		"GET /repos/{owner}/{repo}/issues/comments":                                    inRepo(listComments),
-		"POST /repos/{owner}/{repo}/issues/{issue_number}/comments":                    inRepo(createComment),
+		"POST /repos/{owner}/{repo}/issues/{issue_number}/comments":                    inRepo(asked(createComment)),
 		"GET /orgs/{org}/teams/{team_slug}/memberships/{username}":                     s.getMembership,
 		"GET /repos/{owner}/{repo}/pulls":                                              inRepo(listPulls),
-		"POST /repos/{owner}/{repo}/pulls":                                             inRepo(createPull),
-		"GET /repos/{owner}/{repo}/pulls/{pull_number}":                                inRepo(getPull),
-		"GET /repos/{owner}/{repo}/pulls/{pull_number}/commits":                        inRepo(listPullCommits),
-		"GET /repos/{owner}/{repo}/pulls/{pull_number}/files":                          inRepo(listFiles),
-		"PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge":                          inRepo(writing(putMerge)),
-		"PUT /repos/{owner}/{repo}/pulls/{pull_number}/update-branch":                  inRepo(putUpdateBranch),
+		"POST /repos/{owner}/{repo}/pulls":                                             inRepo(asked(createPull)),
+		"GET /repos/{owner}/{repo}/pulls/{pull_number}":                                inRepo(onPull(getPull)),
+		"GET /repos/{owner}/{repo}/pulls/{pull_number}/commits":                        inRepo(onPull(listPullCommits)),
+		"GET /repos/{owner}/{repo}/pulls/{pull_number}/files":                          inRepo(onPull(listFiles)),
+		"PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge":                          inRepo(writing(asked(putMerge))),
+		"PUT /repos/{owner}/{repo}/pulls/{pull_number}/update-branch":                  inRepo(asked(putUpdateBranch)),
 		"GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews":                        inRepo(listReviews),
-		"POST /repos/{owner}/{repo}/pulls/{pull_number}/reviews":                       inRepo(createReview),
-		"PUT /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/dismissals": inRepo(writing(dismissReview)),
+		"POST /repos/{owner}/{repo}/pulls/{pull_number}/reviews":                       inRepo(asked(createReview)),
+		"PUT /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/dismissals": inRepo(writing(asked(dismissReview))),
 		"GET /repos/{owner}/{repo}/rules/branches/{branch...}":                         inRepo(listRules),
 		"GET /repos/{owner}/{repo}/rulesets/{ruleset_id}":                              inRepo(getRuleset),
-		"POST /repos/{owner}/{repo}/statuses/{sha}":                                    inRepo(writing(createStatus)),
+		"POST /repos/{owner}/{repo}/statuses/{sha}":                                    inRepo(writing(asked(createStatus))),
 	}
 }
 
@@ -155,7 +154,7 @@ func (a *api) serve(w *recorder, r *http.Request, name string, body []byte) {
 		panic(http.ErrAbortHandler) // the client has gone
 	}
 	if name == "" {
-		a.s.fail(w, notFound())
+		a.s.fail(w, standin.ErrNotFound)
 		return
 	}
 	if harmed && f.harm(w, r, a.mux) {
@@ -199,28 +198,23 @@ func queryText(name string, body []byte) string {
 
 // serve runs one endpoint of REST.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, serve endpoint) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
+	who, err := s.who(r)
+	if err != nil { // GitHub serves some of this to anybody; nothing of sluice should rely on it
 		s.fail(w, err)
 		return
 	}
-	c := &call{s: s, r: r, body: body}
-	if c.who, err = s.who(r); err != nil { // GitHub serves some of this to anybody; nothing of sluice should rely on it
-		s.fail(w, err)
-		return
-	}
-	if c.who.token != nil {
-		switch s.limits.charge(w.Header(), limitKey{c.who.id, "core"}, priceOf(r), s.Now()) {
+	if who.installation != 0 {
+		switch s.limits.charge(w.Header(), limitKey{who.installation, "core"}, priceOf(r), s.Now()) {
 		case "":
 		case limitHour:
-			s.fail(w, standin.Refuse(http.StatusForbidden, msgPrimaryLimit, c.who.id))
+			s.fail(w, standin.Refuse(http.StatusForbidden, msgPrimaryLimit, who.installation))
 			return
 		default:
 			s.tooMany(w)
 			return
 		}
 	}
-	a, err := serve(c)
+	a, err := serve(&call{s, r, who})
 	if err != nil {
 		s.fail(w, err)
 		return
@@ -243,41 +237,26 @@ func (a answer) write(w http.ResponseWriter) {
 	_, _ = w.Write(body) // fails only if the client went away
 }
 
-func notFound() *standin.Refusal { return standin.Refuse(http.StatusNotFound, msgNotFound) }
-
-// refusal is the answer to an error: GitHub's refusals as they are, what is not there is 404, no credentials 401, anything else 500.
-func (s *Server) refusal(err error) *standin.Refusal {
+// refusal is the answer to an error: GitHub's refusals as they are, what is not there is 404, anything else 500.
+func refusal(err error) *standin.Refusal {
 	var no *standin.Refusal
 	switch {
 	case errors.As(err, &no):
 		return no
 	case errors.Is(err, standin.ErrNotFound):
-		return notFound()
-	case errors.Is(err, errNoCredentials):
-		return standin.Refuse(http.StatusUnauthorized, msgAuthRequired)
+		return standin.Refuse(http.StatusNotFound, msgNotFound)
 	}
 	return standin.Refuse(http.StatusInternalServerError, "%v", err)
 }
 
 // fail answers with an error.
 func (s *Server) fail(w http.ResponseWriter, err error) {
-	no := s.refusal(err)
+	no := refusal(err)
 	body := object{"message": no.Message, "documentation_url": docsURL, "status": strconv.Itoa(no.Status)}
 	if no.Errors != nil {
 		body["errors"] = no.Errors
 	}
 	answer{status: no.Status, body: body}.write(w)
-}
-
-// read decodes the request's JSON; an empty body is an empty object.
-func (c *call) read(into any) error {
-	if len(bytes.TrimSpace(c.body)) == 0 {
-		return nil
-	}
-	if err := json.Unmarshal(c.body, into); err != nil {
-		return standin.Refuse(http.StatusBadRequest, msgBadJSON)
-	}
-	return nil
 }
 
 // page cuts a list to the page that was asked for, and gives the Link header for it.
@@ -323,7 +302,7 @@ func inRepo(serve repoEndpoint) endpoint {
 	return func(c *call) (answer, error) {
 		r := c.s.Repo(c.r.PathValue("owner"), c.r.PathValue("repo"))
 		if r == nil || !c.s.sees(c.who, r) {
-			return answer{}, notFound()
+			return answer{}, standin.ErrNotFound
 		}
 		return serve(c, r)
 	}
@@ -338,6 +317,35 @@ func writing(serve repoEndpoint) repoEndpoint {
 		return serve(c, r)
 	}
 }
+
+// asked reads what a request asks for; an empty body is an empty object.
+func asked[T any](serve func(c *call, r *standin.Repo, ask T) (answer, error)) repoEndpoint {
+	return func(c *call, r *standin.Repo) (answer, error) {
+		var ask T
+		body, err := io.ReadAll(c.r.Body)
+		if err == nil && len(bytes.TrimSpace(body)) > 0 {
+			err = json.Unmarshal(body, &ask)
+		}
+		if err != nil {
+			return answer{}, standin.Refuse(http.StatusBadRequest, msgBadJSON)
+		}
+		return serve(c, r, ask)
+	}
+}
+
+// onPull finds the pull request that the path names, as a query sees it.
+func onPull(serve func(c *call, p *pullRequest) (answer, error)) repoEndpoint {
+	return func(c *call, r *standin.Repo) (answer, error) {
+		p := (&repository{newView(c.s, c.who, cost{}), r, r.ID()}).pullNumbered(c.number())
+		if p == nil {
+			return answer{}, standin.ErrNotFound
+		}
+		return serve(c, p)
+	}
+}
+
+// number is that of the pull request that the path names.
+func (c *call) number() int { return intOf(c.r.PathValue("pull_number")) }
 
 // Transport carries requests to the stand-in without a network, for tests that must not open sockets.
 func (s *Server) Transport() http.RoundTripper { return inMemory{s.handler} }

@@ -29,7 +29,7 @@ func (s *Server) getApp(*call) (answer, error) {
 func (s *Server) getAppBySlug(c *call) (answer, error) {
 	app, known := s.App(c.r.PathValue("app_slug"))
 	if !known {
-		return answer{}, notFound()
+		return answer{}, standin.ErrNotFound
 	}
 	return ok(s.appJSON(app))
 }
@@ -44,7 +44,7 @@ func (s *Server) repoInstallation(c *call) (answer, error) {
 		i = s.Installed(r.Owner())
 	}
 	if i == nil {
-		return answer{}, notFound()
+		return answer{}, standin.ErrNotFound
 	}
 	return ok(s.installationJSON(i))
 }
@@ -54,7 +54,7 @@ func (s *Server) repoInstallation(c *call) (answer, error) {
 func (s *Server) createToken(c *call) (answer, error) {
 	i := s.Installation(int64(intOf(c.r.PathValue("installation_id"))))
 	if i == nil {
-		return answer{}, notFound()
+		return answer{}, standin.ErrNotFound
 	}
 	if !i.Suspended.IsZero() {
 		return answer{}, standin.Refuse(http.StatusForbidden, msgSuspended)
@@ -66,8 +66,8 @@ func (s *Server) createToken(c *call) (answer, error) {
 }
 
 func (s *Server) listInstalled(c *call) (answer, error) {
-	i := s.Installation(c.who.id)
-	if c.who.token == nil || i == nil {
+	i := s.Installation(c.who.installation)
+	if i == nil {
 		return answer{}, standin.Refuse(http.StatusForbidden, msgInstallationOnly)
 	}
 	seen := s.reposOf(i.Owner)

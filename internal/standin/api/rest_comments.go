@@ -24,20 +24,13 @@ func (p *pullRequest) comments(a arguments) (*connection, error) {
 	return cut("comments", a, slices.DeleteFunc(p.repo.r.Comments(p.repo.view.s.AsOf()), func(c standin.Comment) bool { return c.Pull != p.Number }))
 }
 
-func createComment(c *call, r *standin.Repo) (answer, error) {
-	var ask struct{ Body string }
-	if err := c.read(&ask); err != nil {
-		return answer{}, err
-	}
+func createComment(c *call, r *standin.Repo, ask struct{ Body string }) (answer, error) {
 	n, via := intOf(c.r.PathValue("issue_number")), int64(0)
 	if c.who.lent {
 		via = c.s.opts.AppID
 	}
 	o, err := r.CommentVia(n, c.who.actor, via, ask.Body)
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{status: http.StatusCreated, body: c.s.commentJSON(r, o)}, nil
+	return answer{status: http.StatusCreated, body: c.s.commentJSON(r, o)}, err
 }
 
 func (s *Server) commentJSON(r *standin.Repo, c standin.Comment) object {
@@ -68,8 +61,6 @@ func getPermission(c *call, r *standin.Repo) (answer, error) {
 func (s *Server) getMembership(c *call) (answer, error) {
 	org, team, login := c.r.PathValue("org"), c.r.PathValue("team_slug"), c.r.PathValue("username")
 	state, err := s.Membership(org+"/"+team, login)
-	if err != nil {
-		return answer{}, err
-	}
-	return ok(object{"url": fmt.Sprintf("%s/orgs/%s/teams/%s/memberships/%s", s.api(), org, team, login), "role": "member", "state": state})
+	url := fmt.Sprintf("%s/orgs/%s/teams/%s/memberships/%s", s.api(), org, team, login)
+	return answer{status: http.StatusOK, body: object{"url": url, "role": "member", "state": state}}, err
 }

@@ -15,21 +15,14 @@ const (
 	maxCompareCommits = 250
 )
 
-func createStatus(c *call, r *standin.Repo) (answer, error) {
-	var ask struct {
-		State, Context, Description string
-		TargetURL                   string `json:"target_url"`
-	}
-	if err := c.read(&ask); err != nil {
-		return answer{}, err
-	}
+func createStatus(c *call, r *standin.Repo, ask struct {
+	State, Context, Description string
+	TargetURL                   string `json:"target_url"`
+}) (answer, error) {
 	s, err := r.AddStatus(standin.Status{
 		SHA: c.r.PathValue("sha"), Context: ask.Context, State: ask.State, Description: ask.Description, TargetURL: ask.TargetURL, By: c.who.actor,
 	})
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{status: http.StatusCreated, body: c.s.statusJSON(s)}, nil
+	return answer{status: http.StatusCreated, body: c.s.statusJSON(s)}, err
 }
 
 func listStatuses(c *call, r *standin.Repo) (answer, error) {

@@ -52,14 +52,10 @@ func getTree(c *call, r *standin.Repo) (answer, error) {
 }
 
 // createTree makes a tree of files whose contents are given. https://docs.github.com/en/rest/git/trees#create-a-tree
-func createTree(c *call, r *standin.Repo) (answer, error) {
-	var ask struct {
-		BaseTree string `json:"base_tree"`
-		Tree     []struct{ Path, Content string }
-	}
-	if err := c.read(&ask); err != nil {
-		return answer{}, err
-	}
+func createTree(c *call, r *standin.Repo, ask struct {
+	BaseTree string `json:"base_tree"`
+	Tree     []struct{ Path, Content string }
+}) (answer, error) {
 	files := map[string]string{}
 	for _, f := range ask.Tree {
 		files[f.Path] = f.Content
@@ -75,52 +71,35 @@ func createTree(c *call, r *standin.Repo) (answer, error) {
 }
 
 // createCommit makes a commit by the caller. https://docs.github.com/en/rest/git/commits#create-a-commit
-func createCommit(c *call, r *standin.Repo) (answer, error) {
-	var ask struct {
-		Message, Tree string
-		Parents       []string
-	}
-	if err := c.read(&ask); err != nil {
-		return answer{}, err
-	}
-	login, now := c.who.actor.Login, c.s.Now().UTC()
-	who := gitobject.Signature{Name: login, Email: login + "@users.noreply.github.com", When: now}
+func createCommit(c *call, r *standin.Repo, ask struct {
+	Message, Tree string
+	Parents       []string
+}) (answer, error) {
+	login := c.who.actor.Login
+	who := gitobject.Signature{Name: login, Email: login + "@users.noreply.github.com", When: c.s.Now().UTC()}
 	sha, err := r.Git().Write(standin.Commit{Tree: ask.Tree, Parents: ask.Parents, Message: ask.Message, Author: who, Committer: who})
 	url := c.s.api() + "/repos/" + r.String() + "/git/"
-	by := object{"name": who.Name, "email": who.Email, "date": timeOrNil(now)}
 	return answer{status: http.StatusCreated, body: object{
-		"sha": sha, "node_id": nodeID("Commit", r.String()+sha), "url": url + "commits/" + sha, "html_url": url + sha, "author": by, "committer": by, "message": ask.Message,
-		"tree":         object{"sha": ask.Tree, "url": url + "trees/" + ask.Tree},
+		"sha": sha, "node_id": nodeID("Commit", r.String()+sha), "url": url + "commits/" + sha, "html_url": url + sha, "author": signatureJSON(who), "committer": signatureJSON(who),
+		"message": ask.Message, "tree": object{"sha": ask.Tree, "url": url + "trees/" + ask.Tree},
 		"parents":      objects(ask.Parents, func(p string) object { return object{"sha": p, "url": url + "commits/" + p, "html_url": url + p} }),
 		"verification": object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil},
 	}}, err
 }
 
 // createRef makes a branch; 422 if it is there. https://docs.github.com/en/rest/git/refs#create-a-reference
-func createRef(c *call, r *standin.Repo) (answer, error) {
-	var ask struct{ Ref, SHA string }
-	if err := c.read(&ask); err != nil {
-		return answer{}, err
-	}
+func createRef(c *call, r *standin.Repo, ask struct{ Ref, SHA string }) (answer, error) {
 	none := standin.ZeroSHA
-	if err := r.UpdateRefs(c.who.actor, []standin.RefUpdate{{Name: ask.Ref, BeforeOID: &none, AfterOID: ask.SHA}}); err != nil {
-		return answer{}, err
-	}
-	return answer{status: http.StatusCreated, body: c.refJSON(r, ask.Ref, ask.SHA)}, nil
+	err := r.UpdateRefs(c.who.actor, []standin.RefUpdate{{Name: ask.Ref, BeforeOID: &none, AfterOID: ask.SHA}})
+	return answer{status: http.StatusCreated, body: c.refJSON(r, ask.Ref, ask.SHA)}, err
 }
 
 // updateRef moves a branch. https://docs.github.com/en/rest/git/refs#update-a-reference
-func updateRef(c *call, r *standin.Repo) (answer, error) {
-	var ask struct {
-		SHA   string
-		Force bool
-	}
-	if err := c.read(&ask); err != nil {
-		return answer{}, err
-	}
+func updateRef(c *call, r *standin.Repo, ask struct {
+	SHA   string
+	Force bool
+}) (answer, error) {
 	name := "refs/" + c.r.PathValue("ref")
-	if err := r.UpdateRefs(c.who.actor, []standin.RefUpdate{{Name: name, AfterOID: ask.SHA, Force: ask.Force}}); err != nil {
-		return answer{}, err
-	}
-	return ok(c.refJSON(r, name, ask.SHA))
+	err := r.UpdateRefs(c.who.actor, []standin.RefUpdate{{Name: name, AfterOID: ask.SHA, Force: ask.Force}})
+	return answer{status: http.StatusOK, body: c.refJSON(r, name, ask.SHA)}, err
 }

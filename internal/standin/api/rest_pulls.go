@@ -27,14 +27,10 @@ func listPulls(c *call, r *standin.Repo) (answer, error) {
 	return listed(c, list, func(p standin.Pull) object { return c.s.pullJSON(r, &p) })
 }
 
-func createPull(c *call, r *standin.Repo) (answer, error) {
-	var ask struct {
-		Title, Head, Base string
-		Draft             bool
-	}
-	if err := c.read(&ask); err != nil {
-		return answer{}, err
-	}
+func createPull(c *call, r *standin.Repo, ask struct {
+	Title, Head, Base string
+	Draft             bool
+}) (answer, error) {
 	fork, _, _ := strings.Cut(ask.Head, ":")
 	if err := mayWrite(c.who, r); err != nil && !strings.EqualFold(fork, c.who.actor.Login) {
 		return answer{}, err
@@ -46,49 +42,25 @@ func createPull(c *call, r *standin.Repo) (answer, error) {
 	return answer{status: http.StatusCreated, body: c.s.onePullJSON(r, &p, detail{mergeable: unknown, state: unknown})}, nil
 }
 
-// viewed gives the pull request that a path names as a query sees it, 404 if there is none.
-func viewed(c *call, r *standin.Repo) (*pullRequest, error) {
-	p := (&repository{newView(c.s, c.who, cost{}), r, r.ID()}).pullNumbered(intOf(c.r.PathValue("pull_number")))
-	if p == nil {
-		return nil, standin.ErrNotFound
-	}
-	return p, nil
-}
-
-func getPull(c *call, r *standin.Repo) (answer, error) {
-	p, err := viewed(c, r)
-	if err != nil {
-		return answer{}, err
-	}
+func getPull(c *call, p *pullRequest) (answer, error) {
 	d, err := p.detail()
-	if err != nil {
-		return answer{}, err
-	}
-	return ok(c.s.onePullJSON(r, &p.Pull, d))
+	return answer{status: http.StatusOK, body: c.s.onePullJSON(p.repo.r, &p.Pull, d)}, err
 }
 
-func listFiles(c *call, r *standin.Repo) (answer, error) {
-	p, err := viewed(c, r)
-	if err != nil {
-		return answer{}, err
-	}
-	p.HeadSHA = r.ListedHead(p.Pull)
+func listFiles(c *call, p *pullRequest) (answer, error) {
+	p.HeadSHA = p.repo.r.ListedHead(p.Pull)
 	files, err := p.changes()
 	if err != nil {
 		return answer{}, err
 	}
-	return listed(c, files[:min(len(files), maxFiles)], func(f standin.FileChange) object { return c.s.fileJSON(r, f, p.HeadSHA) })
+	return listed(c, files[:min(len(files), maxFiles)], func(f standin.FileChange) object { return c.s.fileJSON(p.repo.r, f, p.HeadSHA) })
 }
 
 // maxPullCommits is how many commits of a pull request REST lists in all.
 // https://docs.github.com/en/rest/pulls/pulls#list-commits-on-a-pull-request
 const maxPullCommits = 250
 
-func listPullCommits(c *call, r *standin.Repo) (answer, error) {
-	p, err := viewed(c, r)
-	if err != nil {
-		return answer{}, err
-	}
+func listPullCommits(c *call, p *pullRequest) (answer, error) {
 	list, err := p.own()
 	if err != nil {
 		return answer{}, err
@@ -96,30 +68,18 @@ func listPullCommits(c *call, r *standin.Repo) (answer, error) {
 	return listed(c, list[:min(len(list), maxPullCommits)], c.s.commitJSON)
 }
 
-func putMerge(c *call, r *standin.Repo) (answer, error) {
-	var ask struct {
-		SHA    string         `json:"sha"`
-		Method standin.Method `json:"merge_method"`
-	}
-	if err := c.read(&ask); err != nil {
-		return answer{}, err
-	}
-	o := standin.MergeOrder{By: c.who.actor, Method: ask.Method, SHA: ask.SHA}
-	sha, err := r.Merge(intOf(c.r.PathValue("pull_number")), o)
-	if err != nil {
-		return answer{}, err
-	}
-	return ok(object{"sha": sha, "merged": true, "message": msgMerged})
+func putMerge(c *call, r *standin.Repo, ask struct {
+	SHA    string         `json:"sha"`
+	Method standin.Method `json:"merge_method"`
+}) (answer, error) {
+	sha, err := r.Merge(c.number(), standin.MergeOrder{By: c.who.actor, Method: ask.Method, SHA: ask.SHA})
+	return answer{status: http.StatusOK, body: object{"sha": sha, "merged": true, "message": msgMerged}}, err
 }
 
-func putUpdateBranch(c *call, r *standin.Repo) (answer, error) {
-	var ask struct {
-		Expected string `json:"expected_head_sha"`
-	}
-	if err := c.read(&ask); err != nil {
-		return answer{}, err
-	}
-	p, err := r.Pull(intOf(c.r.PathValue("pull_number")))
+func putUpdateBranch(c *call, r *standin.Repo, ask struct {
+	Expected string `json:"expected_head_sha"`
+}) (answer, error) {
+	p, err := r.Pull(c.number())
 	if err != nil {
 		return answer{}, err
 	}
@@ -127,9 +87,6 @@ func putUpdateBranch(c *call, r *standin.Repo) (answer, error) {
 	if !strings.EqualFold(p.HeadOwner, r.Owner()) && !strings.EqualFold(p.HeadOwner, c.who.actor.Login) {
 		return answer{}, standin.Refuse(http.StatusForbidden, msgNoIntegration)
 	}
-	if err := r.UpdateBranch(p.Number, c.who.actor, ask.Expected); err != nil {
-		return answer{}, err
-	}
 	url := fmt.Sprintf("%s/%s/pull/%d", c.s.URL(), r, p.Number)
-	return answer{status: http.StatusAccepted, body: object{"message": msgUpdating, "url": url}}, nil
+	return answer{status: http.StatusAccepted, body: object{"message": msgUpdating, "url": url}}, r.UpdateBranch(p.Number, c.who.actor, ask.Expected)
 }

@@ -3,7 +3,6 @@ package api
 import (
 	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/sluicegate/sluice/internal/standin"
 )
@@ -11,35 +10,20 @@ import (
 // reviewStates are the states that a review has by what it asks for.
 var reviewStates = map[string]standin.ReviewState{"APPROVE": standin.Approved, "REQUEST_CHANGES": standin.ChangesRequested, "COMMENT": standin.Commented}
 
-func createReview(c *call, r *standin.Repo) (answer, error) {
-	var ask struct {
-		Commit string `json:"commit_id"`
-		Event  string
-	}
-	if err := c.read(&ask); err != nil {
-		return answer{}, err
-	}
-	v, err := r.SubmitReview(intOf(c.r.PathValue("pull_number")), standin.ReviewOrder{By: c.who.actor, State: reviewStates[ask.Event], On: ask.Commit})
-	if err != nil {
-		return answer{}, err
-	}
-	return ok(c.s.reviewJSON(v))
+func createReview(c *call, r *standin.Repo, ask struct {
+	Commit string `json:"commit_id"`
+	Event  string
+}) (answer, error) {
+	v, err := r.SubmitReview(c.number(), standin.ReviewOrder{By: c.who.actor, State: reviewStates[ask.Event], On: ask.Commit})
+	return answer{status: http.StatusOK, body: c.s.reviewJSON(v)}, err
 }
 
-func dismissReview(c *call, r *standin.Repo) (answer, error) {
-	var ask struct{ Message string }
-	if err := c.read(&ask); err != nil {
-		return answer{}, err
-	}
+func dismissReview(c *call, r *standin.Repo, ask struct{ Message string }) (answer, error) {
 	if ask.Message == "" {
 		return answer{}, standin.Refuse(http.StatusUnprocessableEntity, msgNoMessage)
 	}
-	id, _ := strconv.ParseInt(c.r.PathValue("review_id"), 10, 64)
-	v, err := r.DismissReviewNumbered(intOf(c.r.PathValue("pull_number")), id, c.who.actor)
-	if err != nil {
-		return answer{}, err
-	}
-	return ok(c.s.reviewJSON(v))
+	v, err := r.DismissReviewNumbered(c.number(), int64(intOf(c.r.PathValue("review_id"))), c.who.actor)
+	return answer{status: http.StatusOK, body: c.s.reviewJSON(v)}, err
 }
 
 func (s *Server) reviewJSON(v standin.Review) object {
@@ -52,7 +36,7 @@ func (s *Server) reviewJSON(v standin.Review) object {
 // listReviews lists reviews as they came.
 // https://docs.github.com/en/rest/pulls/reviews#list-reviews-for-a-pull-request
 func listReviews(c *call, r *standin.Repo) (answer, error) {
-	p, err := r.Pull(intOf(c.r.PathValue("pull_number")))
+	p, err := r.Pull(c.number())
 	if err != nil {
 		return answer{}, err
 	}
