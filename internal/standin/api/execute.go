@@ -115,7 +115,7 @@ func (x *execution) value(v any, t *ast.Type, set ast.SelectionSet, path []any) 
 		}
 		x.out.WriteByte(']')
 	case whole && len(set) > 0:
-		whole = x.object(v, kindOf(v, t.NamedType), set, path)
+		whole = x.object(v, x.kindOf(v, t.NamedType), set, path)
 	case whole:
 		b, err := json.Marshal(v)
 		whole = err == nil // plain values

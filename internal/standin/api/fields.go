@@ -9,6 +9,17 @@ import (
 	"github.com/sluicegate/sluice/internal/standin"
 )
 
+// ofCommit gives a field's value of a commit.
+func ofCommit(what func(c *standin.Commit) any) resolver {
+	return try(func(n *gitNode) (any, error) {
+		c, err := n.repo.r.Git().Commit(n.o.SHA)
+		if err != nil {
+			return nil, err
+		}
+		return what(c), nil
+	})
+}
+
 // Types that share their fields.
 var (
 	actorFields = map[string]resolver{"login": of(func(a standin.Actor) any { return a.Login })} // without "[bot]", other than in REST
@@ -52,22 +63,20 @@ var fields = map[string]map[string]resolver{
 	"CheckSuite": {"app": of(func(c *checkRun) any { return c.App })},
 	"Commit": {
 		"associatedPullRequests": ask((*gitNode).associated),
-		"author":                 try(func(n *gitNode) (any, error) { return n.read(func(c *standin.Commit) any { return c.Author }) }),
-		"committedDate": try(func(n *gitNode) (any, error) {
-			return n.read(func(c *standin.Commit) any { return timeOrNil(c.Committer.When) })
-		}),
-		"file":              ask((*gitNode).file),
-		"history":           ask((*gitNode).history),
-		"message":           try(func(n *gitNode) (any, error) { return n.read(func(c *standin.Commit) any { return c.Message }) }),
-		"messageHeadline":   try(func(n *gitNode) (any, error) { return n.read(func(c *standin.Commit) any { return headline(c) }) }),
-		"oid":               of(func(n *gitNode) any { return n.o.SHA }),
-		"parents":           ask((*gitNode).parents),
-		"status":            of(func(n *gitNode) any { return n.status() }),
-		"statusCheckRollup": of(func(n *gitNode) any { return n.rollup() }),
+		"author":                 ofCommit(func(c *standin.Commit) any { return c.Author }),
+		"committedDate":          ofCommit(func(c *standin.Commit) any { return timeOrNil(c.Committer.When) }),
+		"file":                   ask((*gitNode).file),
+		"history":                ask((*gitNode).history),
+		"message":                ofCommit(func(c *standin.Commit) any { return c.Message }),
+		"messageHeadline":        ofCommit(func(c *standin.Commit) any { return headline(c) }),
+		"oid":                    of(func(n *gitNode) any { return n.o.SHA }),
+		"parents":                ask((*gitNode).parents),
+		"status":                 of(func(n *gitNode) any { return n.status() }),
+		"statusCheckRollup":      of(func(n *gitNode) any { return n.rollup() }),
 	},
 	"CommitConnection":        pageFields,
 	"CommitHistoryConnection": pageFields,
-	"GitActor":                {"user": of(func(who gitobject.Signature) any { return actorOrNil(standin.Account(who)) })},
+	"GitActor":                {"user": of(func(who gitobject.Signature) any { return orNil(standin.Account(who)) })},
 	"HeadRefForcePushedEvent": {"beforeCommit": of(func(n *gitNode) any { return n })},
 	"IssueComment": {
 		"databaseId":   of(func(c standin.Comment) any { return c.ID }),
@@ -81,14 +90,17 @@ var fields = map[string]map[string]resolver{
 		"endCursor":   of(func(c *connection) any { return c.end }),
 		"hasNextPage": of(func(c *connection) any { return c.more }),
 	},
-	"PullRequest":                      pullFields,
-	"PullRequestChangedFile":           fileFields,
+	"PullRequest": pullFields,
+	"PullRequestChangedFile": { // there is no old name of a rename
+		"changeType": of(func(f standin.FileChange) any { return patchStatus[f.Status] }),
+		"path":       of(func(f standin.FileChange) any { return f.Path }),
+	},
 	"PullRequestChangedFileConnection": pageFields,
 	"PullRequestCommit":                {"commit": of(func(n *gitNode) any { return n })},
 	"PullRequestCommitConnection":      pageFields,
 	"PullRequestConnection":            pageFields,
 	"PullRequestReview": {
-		"author":                    of(func(v *review) any { return actorOrNil(v.By) }),
+		"author":                    of(func(v *review) any { return orNil(v.By) }),
 		"authorCanPushToRepository": of((*review).mayPush),
 		"commit":                    of(func(v *review) any { return v.repo.commit(v.On) }),
 		"id":                        of(func(v *review) any { return nodeID("PullRequestReview", v.ID) }),
@@ -97,7 +109,7 @@ var fields = map[string]map[string]resolver{
 	"PullRequestReviewConnection":        pageFields,
 	"PullRequestTimelineItemsConnection": pageFields,
 	"ReviewDismissedEvent": {
-		"actor":  of(func(v dismissal) any { return actorOrNil(v.DismissedBy) }),
+		"actor":  of(func(v dismissal) any { return orNil(v.DismissedBy) }),
 		"review": of(func(v dismissal) any { return v.review }),
 	},
 	"Query": {
@@ -159,24 +171,24 @@ var fields = map[string]map[string]resolver{
 	"StatusContext": {
 		"context":     of(func(s standin.Status) any { return s.Context }),
 		"createdAt":   of(func(s standin.Status) any { return timeOrNil(s.At) }),
-		"creator":     of(func(s standin.Status) any { return actorOrNil(s.By) }),
+		"creator":     of(func(s standin.Status) any { return orNil(s.By) }),
 		"description": of(func(s standin.Status) any { return orNil(s.Description) }),
 		"state":       of(func(s standin.Status) any { return strings.ToUpper(s.State) }),
 	},
 	"Tree": {"oid": of(func(n *gitNode) any { return n.o.SHA })},
 	"TreeEntry": {
-		"mode":   of((*entryNode).mode),
+		"mode":   try((*entryNode).mode),
 		"object": try(func(n *entryNode) (any, error) { return n.repo.object(n.SHA) }),
 		"oid":    of(func(n *entryNode) any { return n.SHA }),
 		"type":   of(func(n *entryNode) any { return n.Kind }),
 	},
 	"UpdateParameters":  {"updateAllowsFetchAndMerge": of(func(*ruleNode) any { return false })},
-	"UpdateRefsPayload": {"clientMutationId": of(orNil)},
+	"UpdateRefsPayload": {"clientMutationId": of(orNil[string])},
 	"User":              actorFields,
 }
 
 var pullFields = map[string]resolver{
-	"author":                   of(func(p *pullRequest) any { return actorOrNil(p.Author) }),
+	"author":                   of(func(p *pullRequest) any { return orNil(p.Author) }),
 	"body":                     of(func(p *pullRequest) any { return p.Body }),
 	"autoMergeRequest":         of(func(p *pullRequest) any { return p.AutoMerge }),
 	"baseRef":                  try(func(p *pullRequest) (any, error) { return p.repo.branch(p.Base) }),
@@ -208,38 +220,28 @@ var pullFields = map[string]resolver{
 	"updatedAt":                of(func(p *pullRequest) any { return timeOrNil(p.UpdatedAt) }),
 }
 
-// fileFields are what GraphQL tells of a changed file. It has no old name of a rename.
-var fileFields = map[string]resolver{
-	"changeType": of(func(f standin.FileChange) any { return patchStatus[f.Status] }),
-	"path":       of(func(f standin.FileChange) any { return f.Path }),
-}
-
 var patchStatus = map[string]string{
 	"added": "ADDED", "removed": "DELETED", "modified": "MODIFIED", "renamed": "RENAMED", "changed": "CHANGED",
 }
 
 // kindOf is the type of an object where the schema leaves that open.
-func kindOf(o any, declared string) string {
+func (x *execution) kindOf(o any, declared string) string {
+	if !x.schema.Types[declared].IsAbstractType() {
+		return declared
+	}
 	switch o := o.(type) {
 	case standin.Actor:
-		switch {
-		case declared != "Actor":
-		case o.App != 0:
+		if o.App != 0 {
 			return "Bot"
-		default:
-			return "User"
 		}
+		return "User"
 	case *gitNode:
-		switch declared {
-		case "GitObject":
-			return map[string]string{"blob": "Blob", "commit": "Commit", "tree": "Tree"}[o.o.Kind]
-		case "PullRequestTimelineItems":
+		if declared == "PullRequestTimelineItems" {
 			return "HeadRefForcePushedEvent"
 		}
+		return map[string]string{"blob": "Blob", "commit": "Commit", "tree": "Tree"}[o.o.Kind]
 	case *checkRun:
-		if declared == "StatusCheckRollupContext" {
-			return "CheckRun"
-		}
+		return "CheckRun"
 	case dismissal:
 		return "ReviewDismissedEvent"
 	case standin.Status:
@@ -247,25 +249,18 @@ func kindOf(o any, declared string) string {
 	case *owner:
 		return "Organization"
 	case *ruleNode:
-		if declared == "RuleParameters" {
-			return ruleParameters[o.rule.Type]
-		}
+		return ruleParameters[o.rule.Type]
 	}
 	return declared
 }
 
-func actorOrNil(a standin.Actor) any {
-	if a.Login == "" {
+// orNil is null for JSON if there is nothing.
+func orNil[T comparable](v T) any {
+	var nothing T
+	if v == nothing {
 		return nil
 	}
-	return a
-}
-
-func orNil(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
+	return v
 }
 
 // timeOrNil is a time for JSON, or null.

@@ -87,46 +87,35 @@ func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	if op != nil && op.Operation == ast.Mutation {
 		cost.minute = writePoints * max(1, len(op.SelectionSet)) // of several GitHub says nothing
 	}
-	switch s.limits.charge(w.Header(), limitKey{who.installation, "graphql"}, cost, s.Now()) {
-	case "":
-	case limitHour: // with 200, other than in REST
-		e := GraphQLError{Type: "RATE_LIMITED", Message: fmt.Sprintf(msgPrimaryLimit, who.installation)}
-		answer{status: http.StatusOK, body: object{"errors": []GraphQLError{e}}}.write(w)
-		return
-	default:
+	var out object
+	switch limit := s.limits.charge(w.Header(), limitKey{who.installation, "graphql"}, cost, s.Now()); {
+	case limit == limitHour: // with 200, other than in REST
+		out = wrong(GraphQLError{Type: "RATE_LIMITED", Message: fmt.Sprintf(msgPrimaryLimit, who.installation)})
+	case limit != "":
 		s.tooMany(w)
 		return
-	}
-	if c.nodes > maxNodes {
-		e := GraphQLError{Type: "MAX_NODE_LIMIT_EXCEEDED", Message: fmt.Sprintf(msgManyNodes, thousands(c.nodes), thousands(maxNodes))}
-		answer{status: http.StatusOK, body: object{"errors": []GraphQLError{e}}}.write(w)
-		return
-	}
-	data, errs := s.graphql.execute(newView(s, who, c), doc, op, q.Variables)
-	out := object{}
-	if data != nil {
-		out["data"] = json.RawMessage(data)
-	}
-	if len(errs) > 0 {
-		out["errors"] = errs
+	case c.nodes > maxNodes:
+		out = wrong(GraphQLError{Type: "MAX_NODE_LIMIT_EXCEEDED", Message: fmt.Sprintf(msgManyNodes, thousands(c.nodes), thousands(maxNodes))})
+	default:
+		out = s.graphql.execute(newView(s, who, c), doc, op, q.Variables)
 	}
 	answer{status: http.StatusOK, body: out}.write(w)
 }
 
+// wrong is an answer without data.
+func wrong[E any](errs ...E) object { return object{"errors": errs} }
+
 // execute answers an operation; without data if it does not fit the schema.
-func (s *graphqlServer) execute(l *view, doc document, op *ast.OperationDefinition, variables map[string]any) (data []byte, errs []object) {
-	for _, e := range doc.wrong {
-		errs = append(errs, object{"message": e.Message, "locations": e.Locations})
-	}
-	if len(errs) > 0 {
-		return nil, errs
+func (s *graphqlServer) execute(l *view, doc document, op *ast.OperationDefinition, variables map[string]any) object {
+	if len(doc.wrong) > 0 {
+		return wrong(each(doc.wrong, func(e *gqlerror.Error) object { return object{"message": e.Message, "locations": e.Locations} })...)
 	}
 	if op == nil {
-		return nil, []object{{"message": "An operation name is required"}}
+		return wrong(GraphQLError{Message: "An operation name is required"})
 	}
 	vars, err := validator.VariableValues(s.schema, op, variables)
 	if err != nil {
-		return nil, []object{{"message": err.Error()}}
+		return wrong(GraphQLError{Message: err.Error()})
 	}
 	root := s.schema.Query
 	if op.Operation == ast.Mutation {
@@ -136,7 +125,11 @@ func (s *graphqlServer) execute(l *view, doc document, op *ast.OperationDefiniti
 	if !x.object(l, root.Name, op.SelectionSet, nil) {
 		x.out.WriteString("null")
 	}
-	return x.out.Bytes(), x.errs
+	out := object{"data": json.RawMessage(x.out.Bytes())}
+	if len(x.errs) > 0 {
+		out["errors"] = x.errs
+	}
+	return out
 }
 
 func (e GraphQLError) Error() string { return e.Message }
@@ -154,9 +147,13 @@ type connection struct {
 	checks, statuses int // of a rollup's contexts
 }
 
-// cut gives the asked part of a list. A cursor is a node's place in the list, so that lists that only grow can be paged
-// while they do.
 func cut[T any](name string, a arguments, list []T) (*connection, error) {
+	return cutAs(name, a, list, func(one T) T { return one })
+}
+
+// cutAs gives the asked part of a list, each as show has it. A cursor is a node's place in the list, so that lists that only grow can
+// be paged while they do.
+func cutAs[T, V any](name string, a arguments, list []T, show func(T) V) (*connection, error) {
 	n, last, err := size(name, a)
 	if err != nil {
 		return nil, err
@@ -171,7 +168,7 @@ func cut[T any](name string, a arguments, list []T) (*connection, error) {
 	to = min(to, from+n)
 	c := &connection{nodes: make([]any, 0, to-from), more: to < len(list), total: len(list)}
 	for _, one := range list[from:to] {
-		c.nodes = append(c.nodes, one)
+		c.nodes = append(c.nodes, show(one))
 	}
 	if to > from {
 		c.end = strconv.Itoa(to - 1)

@@ -83,7 +83,7 @@ func (s *Server) pullJSON(r *standin.Repo, p *standin.Pull) object {
 	o := object{
 		"id": p.ID, "node_id": nodeID("PullRequest", p.ID), "number": p.Number, "state": "closed", "locked": false,
 		"title": p.Title, "body": orNil(p.Body), "user": s.userJSON(p.Author), "draft": p.Draft,
-		"labels":     objects(p.Labels, func(name string) object { return s.labelJSON(r, name) }),
+		"labels":     each(p.Labels, func(name string) object { return s.labelJSON(r, name) }),
 		"created_at": timeOrNil(p.CreatedAt), "updated_at": timeOrNil(p.UpdatedAt), "closed_at": timeOrNil(p.ClosedAt),
 		"merged_at": nil, "merge_commit_sha": nil, "assignee": nil, "assignees": []object{}, "milestone": nil,
 		"requested_reviewers": []object{}, "requested_teams": []object{}, "author_association": "NONE", // trust follows permissions
@@ -159,7 +159,7 @@ func signatureJSON(s gitobject.Signature) object {
 }
 
 func (s *Server) commitJSON(c *standin.Commit) object {
-	parents := objects(c.Parents, func(sha string) object { return object{"sha": sha} })
+	parents := each(c.Parents, func(sha string) object { return object{"sha": sha} })
 	return object{
 		"sha": c.SHA, "node_id": nodeID("Commit", c.SHA), "author": s.userJSON(standin.Account(c.Author)), "committer": s.userJSON(standin.Account(c.Committer)), "parents": parents,
 		"commit": object{

@@ -96,7 +96,7 @@ func (s *Server) checkPayload(e standin.Event) object {
 func (s *Server) installationPayload(e standin.Event) object {
 	o := object{"action": e.Action, "sender": s.userJSON(e.By), "requester": nil}
 	if e.Added == nil {
-		o["installation"], o["repositories"] = s.installationJSON(&e.To), objects(s.reposOf(e.To.Owner), short)
+		o["installation"], o["repositories"] = s.installationJSON(&e.To), each(s.reposOf(e.To.Owner), short)
 		return o
 	}
 	o["installation"] = object{"id": e.To.ID, "account": s.userJSON(e.By)}

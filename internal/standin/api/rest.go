@@ -279,12 +279,12 @@ func page[T any](c *call, list []T) (some []T, link string) {
 // listed answers with the page of a list that was asked for, each as show has it.
 func listed[T any](c *call, list []T, show func(T) object) (answer, error) {
 	some, link := page(c, list)
-	return answer{status: http.StatusOK, body: objects(some, show), link: link}, nil
+	return answer{status: http.StatusOK, body: each(some, show), link: link}, nil
 }
 
-// objects are what JSON has of a list; never null.
-func objects[T any](list []T, show func(T) object) []object {
-	out := make([]object, len(list))
+// each is a list as show has it; never null in JSON.
+func each[T, V any](list []T, show func(T) V) []V {
+	out := make([]V, len(list))
 	for i, one := range list {
 		out[i] = show(one)
 	}

@@ -72,7 +72,7 @@ func (s *Server) listInstalled(c *call) (answer, error) {
 	}
 	seen := s.reposOf(i.Owner)
 	list, link := page(c, seen)
-	out := objects(list, func(r *standin.Repo) object { return s.repoJSON(r, r.Owner()) })
+	out := each(list, func(r *standin.Repo) object { return s.repoJSON(r, r.Owner()) })
 	return answer{status: http.StatusOK, link: link, body: object{"total_count": len(seen), "repositories": out}}, nil
 }
 

@@ -78,11 +78,11 @@ func (c *call) comparison(r *standin.Repo, baseCommit *standin.Commit, head, sha
 	}
 	files := []object{}
 	if first { // files stand on the first page only
-		files = objects(changes[:min(len(changes), maxCompareFiles)], func(f standin.FileChange) object { return c.s.fileJSON(r, f, head) })
+		files = each(changes[:min(len(changes), maxCompareFiles)], func(f standin.FileChange) object { return c.s.fileJSON(r, f, head) })
 	}
 	return answer{status: http.StatusOK, link: link, body: object{
 		"base_commit":       c.s.commitJSON(baseCommit),
 		"merge_base_commit": c.s.commitJSON(sharedCommit), "status": status, "ahead_by": len(ahead), "behind_by": len(behind),
-		"total_commits": len(ahead), "commits": objects(list, c.s.commitJSON), "files": files,
+		"total_commits": len(ahead), "commits": each(list, c.s.commitJSON), "files": files,
 	}}, nil
 }

@@ -45,7 +45,7 @@ func getTree(c *call, r *standin.Repo) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	out := objects(list[:min(len(list), maxTree)], func(e standin.TreeEntry) object {
+	out := each(list[:min(len(list), maxTree)], func(e standin.TreeEntry) object {
 		return object{"path": e.Path, "mode": e.Mode, "type": e.Kind, "sha": e.SHA}
 	})
 	return ok(object{"sha": root.SHA, "tree": out, "truncated": len(list) > maxTree})
@@ -82,7 +82,7 @@ func createCommit(c *call, r *standin.Repo, ask struct {
 	return answer{status: http.StatusCreated, body: object{
 		"sha": sha, "node_id": nodeID("Commit", r.String()+sha), "url": url + "commits/" + sha, "html_url": url + sha, "author": signatureJSON(who), "committer": signatureJSON(who),
 		"message": ask.Message, "tree": object{"sha": ask.Tree, "url": url + "trees/" + ask.Tree},
-		"parents":      objects(ask.Parents, func(p string) object { return object{"sha": p, "url": url + "commits/" + p, "html_url": url + p} }),
+		"parents":      each(ask.Parents, func(p string) object { return object{"sha": p, "url": url + "commits/" + p, "html_url": url + p} }),
 		"verification": object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil},
 	}}, err
 }

@@ -10,18 +10,11 @@ import (
 // listRules is what binds a branch by rulesets; branch protection of old is not in it.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 func listRules(c *call, r *standin.Repo) (answer, error) {
-	var list []object
-	for _, rules := range r.RulesOf(c.r.PathValue("branch"), standin.Actor{}) {
-		if rules.Classic {
-			continue
-		}
-		for _, rule := range spelled(rules) {
-			o := ruleJSON(rule)
-			o["ruleset_source_type"], o["ruleset_source"], o["ruleset_id"] = "Repository", r.String(), rules.ID
-			list = append(list, o)
-		}
-	}
-	return listed(c, list, func(o object) object { return o })
+	return listed(c, rulesOn(r, c.r.PathValue("branch")), func(n *ruleNode) object {
+		o := ruleJSON(n.rule)
+		o["ruleset_source_type"], o["ruleset_source"], o["ruleset_id"] = "Repository", r.String(), n.from.ID
+		return o
+	})
 }
 
 // getRuleset is one ruleset, as its repository shows it to whoever asks: who else may bypass it is for those who may edit it.
@@ -42,7 +35,7 @@ func getRuleset(c *call, r *standin.Repo) (answer, error) {
 		return ok(object{
 			"id": rules.ID, "name": rules.Pattern, "target": "branch", "source_type": "Repository", "source": r.String(), "enforcement": "active",
 			"conditions":              object{"ref_name": object{"include": []string{"refs/heads/" + rules.Pattern}, "exclude": []string{}}},
-			"current_user_can_bypass": bypass, "rules": objects(spelled(rules), ruleJSON),
+			"current_user_can_bypass": bypass, "rules": each(spelled(rules), ruleJSON),
 		})
 	}
 	return answer{}, standin.ErrNotFound
@@ -57,50 +50,36 @@ func ruleJSON(rule standin.Rule) object {
 }
 
 // spelled spells the rules as the rules API does, those first that the stand-in enforces.
-func spelled(rules standin.Rules) []standin.Rule {
-	var list []standin.Rule
-	if rules.Restrict {
-		list = append(list, standin.Rule{Type: "update", Parameters: object{"update_allows_fetch_and_merge": false}})
-	}
-	if rules.NoCreate {
-		list = append(list, standin.Rule{Type: "creation"})
-	}
-	if rules.NoForce {
-		list = append(list, standin.Rule{Type: "non_fast_forward"})
-	}
-	if rules.NoDelete {
-		list = append(list, standin.Rule{Type: "deletion"})
-	}
-	if rules.Reviews > 0 {
-		list = append(list, standin.Rule{Type: "pull_request", Parameters: object{
-			"required_approving_review_count": rules.Reviews, "dismiss_stale_reviews_on_push": false, "require_code_owner_review": false,
-			"require_last_push_approval": false, "required_review_thread_resolution": false,
-			"allowed_merge_methods": []string{"merge", "squash", "rebase"},
-		}})
-	}
-	if rules.Queue {
-		strategy := "ALLGREEN"
-		if rules.HeadGreen {
-			strategy = "HEADGREEN"
+func spelled(rules standin.Rules) (list []standin.Rule) {
+	add := func(binds bool, kind string, parameters object) {
+		if binds {
+			list = append(list, standin.Rule{Type: kind, Parameters: parameters})
 		}
-		list = append(list, standin.Rule{Type: "merge_queue", Parameters: object{
-			"check_response_timeout_minutes": 60, "grouping_strategy": strategy, "max_entries_to_build": 5, "max_entries_to_merge": 5,
-			"merge_method": "MERGE", "min_entries_to_merge": 1, "min_entries_to_merge_wait_minutes": 5,
-		}})
 	}
-	if len(rules.Checks) > 0 || rules.Strict {
-		checks := []object{}
-		for _, c := range rules.Checks {
-			o := object{"context": c.Context}
-			if c.App != 0 {
-				o["integration_id"] = c.App
-			}
-			checks = append(checks, o)
+	add(rules.Restrict, "update", object{"update_allows_fetch_and_merge": false})
+	add(rules.NoCreate, "creation", nil)
+	add(rules.NoForce, "non_fast_forward", nil)
+	add(rules.NoDelete, "deletion", nil)
+	add(rules.Reviews > 0, "pull_request", object{
+		"required_approving_review_count": rules.Reviews, "dismiss_stale_reviews_on_push": false, "require_code_owner_review": false,
+		"require_last_push_approval": false, "required_review_thread_resolution": false,
+		"allowed_merge_methods": []string{"merge", "squash", "rebase"},
+	})
+	add(rules.Queue, "merge_queue", object{
+		"check_response_timeout_minutes": 60, "grouping_strategy": map[bool]string{true: "HEADGREEN", false: "ALLGREEN"}[rules.HeadGreen],
+		"max_entries_to_build": 5, "max_entries_to_merge": 5, "merge_method": "MERGE", "min_entries_to_merge": 1,
+		"min_entries_to_merge_wait_minutes": 5,
+	})
+	checks := each(rules.Checks, func(c standin.RequiredCheck) object {
+		o := object{"context": c.Context}
+		if c.App != 0 {
+			o["integration_id"] = c.App
 		}
-		list = append(list, standin.Rule{Type: "required_status_checks", Parameters: object{
-			"required_status_checks": checks, "strict_required_status_checks_policy": rules.Strict, "do_not_enforce_on_create": false,
-		}})
-	}
+		return o
+	})
+	add(len(checks) > 0 || rules.Strict, "required_status_checks", object{
+		"required_status_checks": checks, "strict_required_status_checks_policy": rules.Strict, "do_not_enforce_on_create": false,
+	})
 	return append(list, rules.Other...)
 }
 
@@ -135,11 +114,7 @@ func protectionJSON(r *standin.Repo, branch string) (o object, protected bool) {
 		classic = true
 		names = append(names, contexts(&rules)...)
 		for _, c := range rules.Checks {
-			check := object{"context": c.Context, "app_id": nil}
-			if c.App != 0 {
-				check["app_id"] = c.App
-			}
-			checks = append(checks, check)
+			checks = append(checks, object{"context": c.Context, "app_id": orNil(c.App)})
 		}
 	}
 	level := "off"

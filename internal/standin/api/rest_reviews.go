@@ -45,18 +45,14 @@ func listReviews(c *call, r *standin.Repo) (answer, error) {
 
 // reviews are all, as they came.
 func (p *pullRequest) reviews(a arguments) (*connection, error) {
-	all := make([]*review, len(p.Reviews))
-	for i, v := range p.Reviews {
-		all[i] = &review{p.repo, v}
-	}
-	return cut("reviews", a, all)
+	return cutAs("reviews", a, p.Reviews, p.review)
 }
 
 // ownReview is the caller's latest.
 func (p *pullRequest) ownReview() any {
 	for _, v := range slices.Backward(p.Reviews) {
 		if v.By == p.repo.view.who.actor {
-			return &review{p.repo, v}
+			return p.review(v)
 		}
 	}
 	return nil

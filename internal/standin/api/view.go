@@ -64,11 +64,8 @@ func (l *view) owner(a arguments) (*owner, error) {
 
 // repositories lists what an owner has.
 func (o *owner) repositories(a arguments) (*connection, error) {
-	var list []*repository
-	for _, r := range o.view.s.reposOf(o.login) {
-		list = append(list, &repository{o.view, r, r.ID()})
-	}
-	return cut("repositories", a, list)
+	list := o.view.s.reposOf(o.login)
+	return cutAs("repositories", a, list, func(r *standin.Repo) *repository { return &repository{o.view, r, r.ID()} })
 }
 
 // repository is GraphQL's Repository; of the fork that a head stands in it has the base's content, which no client reads.
@@ -104,11 +101,7 @@ func (r *repository) refs(a arguments) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []*branchRef
-	for _, one := range refs {
-		list = append(list, &branchRef{repo: r, name: one.Name, sha: one.SHA})
-	}
-	return cut("refs", a, list)
+	return cutAs("refs", a, refs, func(b standin.Ref) *branchRef { return &branchRef{repo: r, name: b.Name, sha: b.SHA} })
 }
 
 // pull finds a pull request by its number.
@@ -205,11 +198,7 @@ func (b *branchRef) updateRule() *standin.Rules {
 
 // contexts are the names of the checks that rules demand.
 func contexts(rules *standin.Rules) []string {
-	list := []string{}
-	for _, c := range rules.Checks {
-		list = append(list, c.Context)
-	}
-	return list
+	return each(rules.Checks, func(c standin.RequiredCheck) string { return c.Context })
 }
 
 // The mutation updateRefs moves, makes and deletes branches, all or none of them.

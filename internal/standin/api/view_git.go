@@ -17,15 +17,6 @@ type gitNode struct {
 	o    standin.Object
 }
 
-// read gives something of a commit.
-func (n *gitNode) read(what func(*standin.Commit) any) (any, error) {
-	c, err := n.repo.r.Git().Commit(n.o.SHA)
-	if err != nil {
-		return nil, err
-	}
-	return what(c), nil
-}
-
 // How GitHub cuts a long headline, in characters: of each that people have shown in public, 69 are left and an ellipsis. The
 // rest begins the body, after another ellipsis.
 const (
@@ -48,38 +39,24 @@ func (n *gitNode) parents(a arguments) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n.repo.commits("parents", a, c.Parents)
-}
-
-// commits is a page of commits.
-func (r *repository) commits(name string, a arguments, list []string) (*connection, error) {
-	c, err := cut(name, a, list)
-	if err != nil {
-		return nil, err
-	}
-	for i, sha := range c.nodes {
-		c.nodes[i] = r.commit(sha.(string))
-	}
-	return c, nil
+	return cutAs("parents", a, c.Parents, n.repo.commit)
 }
 
 // history is the commit and all its ancestors "in the same order as git log": by date, a merge's other sides among them. It does not
 // tell first parents apart. https://docs.github.com/en/graphql/reference/commits#commit
 func (n *gitNode) history(a arguments) (*connection, error) {
-	path := strings.TrimSuffix(a.text("path"), "/")
-	list, err := n.repo.r.Git().History(n.o.SHA, path)
+	list, err := n.repo.r.Git().History(n.o.SHA, strings.TrimSuffix(a.text("path"), "/"))
 	if err != nil {
 		return nil, err
 	}
-	return n.repo.commits("history", a, list)
+	return cutAs("history", a, list, n.repo.commit)
 }
 
 // file is one entry below the commit's tree. GitHub answers a path that is not there with null and an error beside the data.
 func (n *gitNode) file(a arguments) (*entryNode, error) {
-	missing := unresolved("file for path '%s'.", a.text("path"))
 	e, err := n.repo.r.Git().Entry(n.o.SHA, a.text("path"))
 	if errors.Is(err, standin.ErrNotFound) {
-		return nil, missing
+		return nil, unresolved("file for path '%s'.", a.text("path"))
 	}
 	if err != nil {
 		return nil, err
@@ -94,13 +71,7 @@ type entryNode struct {
 }
 
 // mode is the octal mode read as a number, as GitHub has it: 33188 for 100644.
-func (n *entryNode) mode() any {
-	mode, err := strconv.ParseInt(n.Mode, 8, 32)
-	if err != nil {
-		return 0
-	}
-	return mode
-}
+func (n *entryNode) mode() (int64, error) { return strconv.ParseInt(n.Mode, 8, 32) }
 
 const (
 	maxText    = 512 << 10 // how much of a blob's text GitHub gives

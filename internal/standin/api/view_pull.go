@@ -85,22 +85,18 @@ func (p *pullRequest) commits(a arguments) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []string{}
-	for _, c := range own {
-		list = append(list, c.SHA)
-	}
-	return p.repo.commits("commits", a, list)
+	return cutAs("commits", a, own, func(c *standin.Commit) *gitNode { return p.repo.commit(c.SHA) })
 }
 
 // timeline is the heads that a pull request lost to forced pushes, or the dismissals of its reviews, the oldest first: the only events that are asked for.
 func (p *pullRequest) timeline(a arguments) (*connection, error) {
 	if types, _ := a["itemTypes"].([]any); len(types) == 0 || types[0] != "REVIEW_DISMISSED_EVENT" {
-		return p.repo.commits("timelineItems", a, p.Lost)
+		return cutAs("timelineItems", a, p.Lost, p.repo.commit)
 	}
 	var all []dismissal
 	for _, v := range p.Reviews {
 		if v.DismissedBy != (standin.Actor{}) {
-			all = append(all, dismissal{&review{p.repo, v}})
+			all = append(all, dismissal{p.review(v)})
 		}
 	}
 	return cut("timelineItems", a, all)
@@ -115,15 +111,10 @@ type review struct {
 	standin.Review
 }
 
+func (p *pullRequest) review(v standin.Review) *review { return &review{p.repo, v} }
+
 func (p *pullRequest) opinions(a arguments) (*connection, error) {
-	c, err := cut("latestOpinionatedReviews", a, p.Opinions())
-	if err != nil {
-		return nil, err
-	}
-	for i, v := range c.nodes {
-		c.nodes[i] = &review{p.repo, v.(standin.Review)}
-	}
-	return c, nil
+	return cutAs("latestOpinionatedReviews", a, p.Opinions(), p.review)
 }
 
 // mayPush is the reviewer's permission now, not when the review was made. Of an App nobody has documented it; true is what costs more.
@@ -197,11 +188,8 @@ func (n *gitNode) associated(a arguments) (*connection, error) {
 		slices.Sort(places)
 		places = slices.Compact(places)
 	}
-	all, list := n.repo.r.Pulls(), []*pullRequest{}
-	for _, i := range places {
-		list = append(list, &pullRequest{repo: n.repo, Pull: all[i]})
-	}
-	return cut("associatedPullRequests", a, list)
+	all := n.repo.r.Pulls()
+	return cutAs("associatedPullRequests", a, places, func(i int) *pullRequest { return &pullRequest{repo: n.repo, Pull: all[i]} })
 }
 
 func (n *gitNode) onDefaultBranch() (bool, error) {

@@ -32,21 +32,27 @@ func (n *ruleNode) parameters() any {
 // rules lists the rules of every ruleset that matches a branch, the latest first.
 func (b *branchRef) rules(a arguments) (*connection, error) {
 	words := b.repo.view.s.graphql.schema.Types["RepositoryRuleType"].EnumValues
-	list := []*ruleNode{}
-	for _, set := range b.repo.r.RulesOf(b.name, standin.Actor{}) {
+	list := rulesOn(b.repo.r, b.name)
+	slices.Reverse(list)
+	return cutAs("rules", a, list, func(n *ruleNode) *ruleNode {
+		// The rules API lists types that GraphQL has no word for. What GitHub gives in their place is not documented; here it is
+		// a node that is null.
+		if words.ForName(strings.ToUpper(n.rule.Type)) == nil {
+			return nil
+		}
+		return n
+	})
+}
+
+// rulesOn are the rules of every ruleset that matches a branch, the oldest first.
+func rulesOn(r *standin.Repo, branch string) (list []*ruleNode) {
+	for _, set := range r.RulesOf(branch, standin.Actor{}) {
 		if set.Classic {
 			continue
 		}
 		for _, rule := range spelled(set) {
-			// The rules API lists types that GraphQL has no word for. What GitHub gives in their place is not documented; here it is
-			// a node that is null.
-			var n *ruleNode
-			if words.ForName(strings.ToUpper(rule.Type)) != nil {
-				n = &ruleNode{rule: rule, from: set}
-			}
-			list = append(list, n)
+			list = append(list, &ruleNode{rule: rule, from: set})
 		}
 	}
-	slices.Reverse(list)
-	return cut("rules", a, list)
+	return list
 }
