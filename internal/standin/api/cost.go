@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 
@@ -73,10 +74,7 @@ func (m *meter) count(set ast.SelectionSet, times int64, depth int) {
 
 // length is how many nodes a connection is asked for, at most as many as one may; false of a field that is none.
 func (m *meter) length(f *ast.Field) (int64, bool) {
-	arg := f.Arguments.ForName("first")
-	if arg == nil {
-		arg = f.Arguments.ForName("last")
-	}
+	arg := cmp.Or(f.Arguments.ForName("first"), f.Arguments.ForName("last"))
 	if arg == nil {
 		return 0, false
 	}

@@ -46,7 +46,6 @@ func ask[T, V any](f func(o T, a arguments) (V, error)) resolver {
 
 // execution is one operation on its way: its answer is written as its fields are resolved, one after the other.
 type execution struct {
-	schema   *ast.Schema
 	vars     map[string]any
 	selected map[selectionKey][]*ast.Field
 	out      bytes.Buffer
@@ -115,7 +114,7 @@ func (x *execution) value(v any, t *ast.Type, set ast.SelectionSet, path []any) 
 		}
 		x.out.WriteByte(']')
 	case whole && len(set) > 0:
-		whole = x.object(v, x.kindOf(v, t.NamedType), set, path)
+		whole = x.object(v, kindOf(v, t.NamedType), set, path)
 	case whole:
 		b, err := json.Marshal(v)
 		whole = err == nil // plain values
@@ -133,22 +132,22 @@ func (x *execution) fieldsOf(kind string, set ast.SelectionSet) []*ast.Field {
 	key := selectionKey{kind, &set[0]}
 	list, known := x.selected[key]
 	if !known {
-		list = x.collect(kind, set, nil, map[string]int{})
+		list = collect(kind, set, nil, map[string]int{})
 		x.selected[key] = list
 	}
 	return list
 }
 
-func (x *execution) collect(kind string, set ast.SelectionSet, list []*ast.Field, at map[string]int) []*ast.Field {
+func collect(kind string, set ast.SelectionSet, list []*ast.Field, at map[string]int) []*ast.Field {
 	for _, s := range set {
 		switch s := s.(type) {
 		case *ast.InlineFragment:
-			if x.fits(kind, s.TypeCondition) {
-				list = x.collect(kind, s.SelectionSet, list, at)
+			if fits(kind, s.TypeCondition) {
+				list = collect(kind, s.SelectionSet, list, at)
 			}
 		case *ast.FragmentSpread:
-			if x.fits(kind, s.Definition.TypeCondition) {
-				list = x.collect(kind, s.Definition.SelectionSet, list, at)
+			if fits(kind, s.Definition.TypeCondition) {
+				list = collect(kind, s.Definition.SelectionSet, list, at)
 			}
 		case *ast.Field:
 			i, twice := at[s.Alias]
@@ -166,6 +165,6 @@ func (x *execution) collect(kind string, set ast.SelectionSet, list []*ast.Field
 }
 
 // fits reports whether an object of some type is what a fragment is about.
-func (x *execution) fits(kind, condition string) bool {
-	return condition == "" || slices.ContainsFunc(x.schema.PossibleTypes[condition], func(d *ast.Definition) bool { return d.Name == kind })
+func fits(kind, condition string) bool {
+	return condition == "" || slices.ContainsFunc(schema.PossibleTypes[condition], func(d *ast.Definition) bool { return d.Name == kind })
 }

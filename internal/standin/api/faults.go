@@ -95,8 +95,8 @@ func (s *Server) Fault(f Fault) (cancel func()) {
 // SetLatency makes every request of the API wait that long.
 func (s *Server) SetLatency(d time.Duration) { s.latency.Store(int64(d)) }
 
-// next finds the fault for a request and counts it down.
-func (f *faults) next(r *http.Request, route string, body []byte) (Fault, bool) {
+// next finds the fault for a request, the zero one if there is none, and counts it down.
+func (f *faults) next(r *http.Request, route string, body []byte) Fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, one := range f.list {
@@ -113,9 +113,9 @@ func (f *faults) next(r *http.Request, route string, body []byte) (Fault, bool) 
 		if one.Times > 0 {
 			one.Times--
 		}
-		return *one, true
+		return *one
 	}
-	return Fault{}, false
+	return Fault{}
 }
 
 func (f *Fault) matches(r *http.Request, route string, body []byte) bool {
@@ -197,13 +197,10 @@ func (f Fault) harm(w http.ResponseWriter, r *http.Request, serve http.Handler) 
 			panic(http.ErrAbortHandler) // the client has gone
 		}
 	}
-	for name, values := range f.Header {
-		w.Header()[http.CanonicalHeaderKey(name)] = values
-	}
-	body := f.Body
-	status := f.Status
+	maps.Copy(w.Header(), f.Header)
+	status, body := f.Status, f.Body
 	if f.Errors != nil {
-		b, _ := json.Marshal(object{"errors": f.Errors}) // plain values: cannot fail
+		b, _ := json.Marshal(wrong(f.Errors...)) // plain values: cannot fail
 		status, body = http.StatusOK, string(b)
 	}
 	if body == "" {

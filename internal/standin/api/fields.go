@@ -225,8 +225,8 @@ var patchStatus = map[string]string{
 }
 
 // kindOf is the type of an object where the schema leaves that open.
-func (x *execution) kindOf(o any, declared string) string {
-	if !x.schema.Types[declared].IsAbstractType() {
+func kindOf(o any, declared string) string {
+	if !schema.Types[declared].IsAbstractType() {
 		return declared
 	}
 	switch o := o.(type) {

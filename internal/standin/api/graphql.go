@@ -20,11 +20,8 @@ import (
 //go:embed schema.graphql
 var schemaText string
 
-// graphqlServer serves the schema by the table of fields.go.
-type graphqlServer struct {
-	schema *ast.Schema
-	known  standin.Memo[string, document]
-}
+// schema is what GraphQL is served by, with the table of fields.go.
+var schema = gqlparser.MustLoadSchema(&ast.Source{Name: "schema.graphql", Input: schemaText})
 
 // document is the text of a query as it was read: it is never written to.
 type document struct {
@@ -39,23 +36,14 @@ const (
 	maxFirst  = 100
 )
 
-func (s *graphqlServer) parse() error {
-	schema, err := gqlparser.LoadSchema(&ast.Source{Name: "schema.graphql", Input: schemaText})
-	if err != nil {
-		return fmt.Errorf("parse GraphQL schema: %w", err)
-	}
-	s.schema, s.known.Max = schema, maxKnown
-	return nil
-}
-
 // document reads a query.
-func (s *graphqlServer) document(text string) document {
-	d, _ := s.known.Get(text, func() (document, error) {
+func (s *Server) document(text string) document {
+	d, _ := s.queries.Get(text, func() (document, error) {
 		doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: text}, maxTokens)
 		if err != nil {
 			return document{&ast.QueryDocument{}, gqlerror.List{gqlerror.WrapIfUnwrapped(err)}}, nil
 		}
-		return document{doc, validator.ValidateWithRules(s.schema, doc, nil)}, nil
+		return document{doc, validator.ValidateWithRules(schema, doc, nil)}, nil
 	})
 	return d
 }
@@ -80,7 +68,7 @@ func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, standin.Refuse(http.StatusBadRequest, msgBadJSON))
 		return
 	}
-	doc := s.graphql.document(q.Query)
+	doc := s.document(q.Query)
 	op := doc.Operations.ForName(q.OperationName)
 	c := costOf(doc.QueryDocument, op, q.Variables)
 	cost := price{hour: c.points(), minute: readPoints}
@@ -97,7 +85,7 @@ func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	case c.nodes > maxNodes:
 		out = wrong(GraphQLError{Type: "MAX_NODE_LIMIT_EXCEEDED", Message: fmt.Sprintf(msgManyNodes, thousands(c.nodes), thousands(maxNodes))})
 	default:
-		out = s.graphql.execute(newView(s, who, c), doc, op, q.Variables)
+		out = execute(newView(s, who, c), doc, op, q.Variables)
 	}
 	answer{status: http.StatusOK, body: out}.write(w)
 }
@@ -106,22 +94,22 @@ func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 func wrong[E any](errs ...E) object { return object{"errors": errs} }
 
 // execute answers an operation; without data if it does not fit the schema.
-func (s *graphqlServer) execute(l *view, doc document, op *ast.OperationDefinition, variables map[string]any) object {
+func execute(l *view, doc document, op *ast.OperationDefinition, variables map[string]any) object {
 	if len(doc.wrong) > 0 {
 		return wrong(each(doc.wrong, func(e *gqlerror.Error) object { return object{"message": e.Message, "locations": e.Locations} })...)
 	}
 	if op == nil {
 		return wrong(GraphQLError{Message: "An operation name is required"})
 	}
-	vars, err := validator.VariableValues(s.schema, op, variables)
+	vars, err := validator.VariableValues(schema, op, variables)
 	if err != nil {
 		return wrong(GraphQLError{Message: err.Error()})
 	}
-	root := s.schema.Query
+	root := schema.Query
 	if op.Operation == ast.Mutation {
-		root = s.schema.Mutation
+		root = schema.Mutation
 	}
-	x := &execution{schema: s.schema, vars: vars, selected: map[selectionKey][]*ast.Field{}}
+	x := &execution{vars: vars, selected: map[selectionKey][]*ast.Field{}}
 	if !x.object(l, root.Name, op.SelectionSet, nil) {
 		x.out.WriteString("null")
 	}

@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -81,11 +80,11 @@ func (s *Server) SetWebhookURL(url string) {
 	s.hooks.url = url
 }
 
-// nowhere reports whether events are sent nowhere.
-func (h *hook) nowhere() bool {
+// target is where events are sent; "" for nowhere.
+func (h *hook) target() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.url == ""
+	return h.url
 }
 
 // Deliver decides the fate of events from now on.
@@ -130,14 +129,10 @@ func (h *hook) next(ctx context.Context) (one queueEntry, ok bool) {
 
 // sleep waits, and reports whether it did so to the end: the context may end first.
 func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	wait, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	<-wait.Done()
+	return ctx.Err() == nil
 }
 
 func (h *hook) deliver(ctx context.Context, one queueEntry) {
@@ -161,24 +156,17 @@ func (h *hook) keep(d Delivery) {
 	}
 }
 
-// post sends one delivery and gives it with the answer's code. Failures are never tried again, as on GitHub.
+// post sends one delivery and gives it with the answer's code, 0 if there was none. Failures are never tried again, as on GitHub.
 func (h *hook) post(ctx context.Context, d Delivery) Delivery {
-	h.mu.Lock()
-	url := h.url
-	h.mu.Unlock()
+	url := h.target()
 	if url == "" {
 		return d
 	}
 	ctx, cancel := context.WithTimeout(ctx, deliveryTimeout)
 	defer cancel()
-	d.StatusCode, _ = h.request(ctx, url, d) // 0 of one that failed
-	return d
-}
-
-func (h *hook) request(ctx context.Context, url string, d Delivery) (code int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(d.Payload))
 	if err != nil {
-		return 0, err
+		return d
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "GitHub-Hookshot/standin")
@@ -189,11 +177,12 @@ func (h *hook) request(ctx context.Context, url string, d Delivery) (code int, e
 	}
 	answer, err := h.s.opts.WebhookTransport.RoundTrip(req)
 	if err != nil {
-		return 0, err
+		return d
 	}
-	defer func() { err = errors.Join(err, answer.Body.Close()) }()
-	_, err = io.Copy(io.Discard, io.LimitReader(answer.Body, maxBody))
-	return answer.StatusCode, err
+	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, maxBody)) // the code counts, whatever follows it
+	_ = answer.Body.Close()
+	d.StatusCode = answer.StatusCode
+	return d
 }
 
 // Signature is the value of X-Hub-Signature-256 for a body.

@@ -92,13 +92,10 @@ func (s *Server) Limited() map[string]int {
 
 // Sent is what an installation sent since the start: points of the minute of "core" or "graphql", or requests that make "content".
 func (s *Server) Sent(owner, resource string) int {
-	i := s.Installed(owner)
-	if i == nil {
-		return 0
-	}
+	key := limitKey{s.Installed(owner).ID, resource}
 	s.limits.mu.Lock()
 	defer s.limits.mu.Unlock()
-	return s.limits.all[limitKey{i.ID, resource}]
+	return s.limits.all[key]
 }
 
 // Leave uses up an hour for every installation that has sent something: of "core", requests of REST, or of "graphql", points, so many are
@@ -116,14 +113,10 @@ func (s *Server) Leave(resource string, left int) {
 
 // Left is what is left of an installation's hour.
 func (s *Server) Left(owner, resource string) int {
-	i := s.Installed(owner)
-	if i == nil {
-		return 0
-	}
-	l := &s.limits
+	key, l := limitKey{s.Installed(owner).ID, resource}, &s.limits
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.perHour - l.of(limitKey{i.ID, resource}, s.Now()).used
+	return l.perHour - l.of(key, s.Now()).used
 }
 
 func (l *limits) of(key limitKey, now time.Time) *usage {

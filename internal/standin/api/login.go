@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -42,7 +41,6 @@ var askWho = template.Must(template.New("who").Parse(`<!DOCTYPE html><html lang=
 // authorize asks who it is, and sends them back with a code.
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	to, err := url.Parse(q.Get("redirect_uri"))
 	s.mu.Lock()
 	client, callback := s.logins.client, s.logins.callback
 	s.mu.Unlock()
@@ -50,7 +48,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	case client == "" || q.Get("client_id") != client:
 		http.NotFound(w, r)
 		return
-	case err != nil || q.Get("redirect_uri") != callback:
+	case q.Get("redirect_uri") != callback:
 		http.Error(w, "The redirect_uri is not associated with this application.", http.StatusBadRequest)
 		return
 	case q.Get("login") == "":
@@ -60,16 +58,15 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	}
 	code := rand.Text()
 	s.mu.Lock()
-	s.logins.codes[code] = begun{q.Get("login"), q.Get("code_challenge"), q.Get("redirect_uri")}
+	s.logins.codes[code] = begun{q.Get("login"), q.Get("code_challenge"), callback}
 	s.mu.Unlock()
 	back := url.Values{"code": {code}, "state": {q.Get("state")}}
-	to.RawQuery = back.Encode()
-	http.Redirect(w, r, to.String(), http.StatusFound)
+	http.Redirect(w, r, callback+"?"+back.Encode(), http.StatusFound)
 }
 
 // exchangeCode gives a token for a code, once. Like GitHub it answers 200 whatever is wrong.
 func (s *Server) exchangeCode(w http.ResponseWriter, r *http.Request) {
-	answer := object{"error": "bad_verification_code", "error_description": "The code passed is incorrect or expired."}
+	out := object{"error": "bad_verification_code", "error_description": "The code passed is incorrect or expired."}
 	code := r.FormValue("code")
 	sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
 	s.mu.Lock()
@@ -77,15 +74,14 @@ func (s *Server) exchangeCode(w http.ResponseWriter, r *http.Request) {
 	delete(s.logins.codes, code)
 	switch {
 	case s.logins.client == "" || r.FormValue("client_id") != s.logins.client || r.FormValue("client_secret") != s.logins.secret:
-		answer = object{"error": "incorrect_client_credentials"}
+		out = object{"error": "incorrect_client_credentials"}
 	case known && r.FormValue("redirect_uri") == b.redirect && base64.RawURLEncoding.EncodeToString(sum[:]) == b.challenge:
 		token := lentPrefix + rand.Text()
 		s.logins.tokens[token] = b.login
-		answer = object{"access_token": token, "token_type": "bearer", "scope": "", "expires_in": 28800}
+		out = object{"access_token": token, "token_type": "bearer", "scope": "", "expires_in": 28800}
 	}
 	s.mu.Unlock()
-	w.Header().Set("Content-Type", contentType)
-	_ = json.NewEncoder(w).Encode(answer) // likewise
+	answer{status: http.StatusOK, body: out}.write(w)
 }
 
 // RevokeLogins ends the tokens of all who logged in.

@@ -21,7 +21,7 @@ func (s *Server) notify(e standin.Event) {
 	switch {
 	case e.Repo == nil:
 		s.hooks.send(e, 0, s.installationPayload(e))
-	case !s.hooks.nowhere():
+	case s.hooks.target() != "":
 		s.hooks.send(e, e.Repo.ID(), s.payload(e))
 	}
 }

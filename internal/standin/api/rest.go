@@ -93,11 +93,11 @@ func (s *Server) endpoints() map[string]endpoint {
 
 // routes builds the handler of everything that the stand-in serves.
 func (s *Server) routes() http.Handler {
-	mux := http.NewServeMux()
+	s.mux = http.NewServeMux()
 	for pattern, serve := range s.endpoints() {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, serve) })
+		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, serve) })
 	}
-	mux.HandleFunc("POST /graphql", s.serveGraphQL)
+	s.mux.HandleFunc("POST /graphql", s.serveGraphQL)
 	outer := http.NewServeMux()
 	outer.HandleFunc("GET /{owner}/{repo}/info/refs", func(w http.ResponseWriter, r *http.Request) {
 		s.serveGit(w, r, r.URL.Query().Get("service"), advertise)
@@ -107,66 +107,61 @@ func (s *Server) routes() http.Handler {
 	}
 	outer.HandleFunc("GET /login/oauth/authorize", s.authorize)
 	outer.HandleFunc("POST /login/oauth/access_token", s.exchangeCode)
-	outer.Handle("/", &api{s, mux})
+	outer.HandleFunc("/", s.serveAPI)
 	return outer
 }
 
-// api stands before all routes: it logs, delays and harms.
-type api struct {
-	s   *Server
-	mux *http.ServeMux
-}
-
-func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// serveAPI stands before all routes of REST and GraphQL: it logs, delays and harms.
+func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		a.s.fail(w, standin.Refuse(http.StatusRequestEntityTooLarge, msgTooLarge))
+		s.fail(w, standin.Refuse(http.StatusRequestEntityTooLarge, msgTooLarge))
 		return
 	}
 	r = r.Clone(r.Context())
 	r.URL.Path, r.URL.RawPath = trimAPI(r.URL.Path), trimAPI(r.URL.RawPath)
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	_, pattern := a.mux.Handler(r)
+	_, pattern := s.mux.Handler(r)
 	name := routeName(pattern)
 	rec := &recorder{ResponseWriter: w}
-	entry := Request{At: a.s.Now(), Method: r.Method, Route: name, Path: r.URL.Path, Query: queryText(name, body)}
+	entry := Request{At: s.Now(), Method: r.Method, Route: name, Path: r.URL.Path, Query: queryText(name, body)}
 	defer func() {
 		entry.Status = rec.status
-		a.s.log.add(entry)
+		s.log.add(entry)
 	}()
-	rec.Header()["Date"] = []string{a.s.Now().Format(http.TimeFormat)}
+	rec.Header()["Date"] = []string{s.Now().Format(http.TimeFormat)}
 	rec.Header().Set("X-GitHub-Request-Id", newGUID())
-	a.serve(rec, r, name, body)
+	s.serveOrHarm(rec, r, name, body)
 }
 
-func (a *api) serve(w *recorder, r *http.Request, name string, body []byte) {
-	leave, ok := a.s.limits.enter(r.Header.Get("Authorization"))
+func (s *Server) serveOrHarm(w *recorder, r *http.Request, name string, body []byte) {
+	leave, ok := s.limits.enter(r.Header.Get("Authorization"))
 	if !ok {
-		a.s.tooMany(w)
+		s.tooMany(w)
 		return
 	}
 	defer leave()
-	f, harmed := a.s.faults.next(r, name, body)
-	if harmed && f.Met != nil {
+	f := s.faults.next(r, name, body)
+	if f.Met != nil {
 		f.Met()
 	}
-	if wait := time.Duration(a.s.latency.Load()) + f.Latency; wait > 0 && !sleep(r.Context(), wait) {
+	if wait := time.Duration(s.latency.Load()) + f.Latency; wait > 0 && !sleep(r.Context(), wait) {
 		panic(http.ErrAbortHandler) // the client has gone
 	}
 	if name == "" {
-		a.s.fail(w, standin.ErrNotFound)
+		s.fail(w, standin.ErrNotFound)
 		return
 	}
-	if harmed && f.harm(w, r, a.mux) {
+	if f.harm(w, r, s.mux) {
 		return
 	}
-	if harmed && f.Cut < 0 {
+	if f.Cut < 0 {
 		panic(http.ErrAbortHandler) // net/http's way to break off
 	}
-	if harmed && f.Cut > 0 {
+	if f.Cut > 0 {
 		w.ResponseWriter = &cutter{ResponseWriter: w.ResponseWriter, left: f.Cut}
 	}
-	a.mux.ServeHTTP(w, r)
+	s.mux.ServeHTTP(w, r)
 }
 
 // recorder records the status of an answer.
@@ -358,11 +353,12 @@ func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Body = http.NoBody
 	}
 	rec := httptest.NewRecorder()
-	began, broken := m.serve(rec, r)
+	w := &recorder{ResponseWriter: rec}
+	broken := m.breaksOff(w, r)
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
-	if broken && !began {
+	if broken && w.status == 0 {
 		return nil, io.ErrUnexpectedEOF
 	}
 	answer := rec.Result()
@@ -373,18 +369,15 @@ func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// serve runs the handler: whether it began to answer, and whether it broke off.
-func (m inMemory) serve(rec *httptest.ResponseRecorder, r *http.Request) (began, broken bool) {
-	w := &recorder{ResponseWriter: rec}
+// breaksOff runs the handler, and reports whether it broke off.
+func (m inMemory) breaksOff(w http.ResponseWriter, r *http.Request) (broken bool) {
 	defer func() {
-		began = w.status != 0
-		if v := recover(); v != nil {
-			if v != http.ErrAbortHandler { //nolint:errorlint // a panic's value, compared as net/http does
-				panic(v)
-			}
-			broken = true
+		v := recover()
+		broken = v == http.ErrAbortHandler //nolint:errorlint // a panic's value, compared as net/http does
+		if v != nil && !broken {
+			panic(v)
 		}
 	}()
 	m.h.ServeHTTP(w, r)
-	return false, false
+	return false
 }

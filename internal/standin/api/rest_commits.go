@@ -43,17 +43,12 @@ func compare(c *call, r *standin.Repo) (answer, error) {
 		return answer{}, err
 	}
 	shared, err := r.Git().MergeBase(base, head)
-	if err != nil {
+	switch {
+	case err != nil:
 		return answer{}, err
-	}
-	if shared == "" {
+	case shared == "":
 		return answer{}, standin.Refuse(http.StatusNotFound, msgNoAncestor, base, head)
 	}
-	return c.comparison(r, baseCommit, head, shared)
-}
-
-func (c *call) comparison(r *standin.Repo, baseCommit *standin.Commit, head, shared string) (answer, error) {
-	base := baseCommit.SHA
 	ahead, noAhead := r.Git().Between(base, head)
 	behind, noBehind := r.Git().Between(head, base)
 	changes, noChanges := r.Git().Diff(shared, head)

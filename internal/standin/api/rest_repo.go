@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/sluicegate/sluice/internal/standin"
 )
@@ -104,14 +105,10 @@ func getBranch(c *call, r *standin.Repo) (answer, error) {
 
 // protectionJSON is the branch protection of old as GET branches/{branch} gives it to everybody who may read.
 func protectionJSON(r *standin.Repo, branch string) (o object, protected bool) {
+	bound := r.RulesOf(branch, standin.Actor{})
+	classic := slices.DeleteFunc(slices.Clone(bound), func(rules standin.Rules) bool { return !rules.Classic })
 	names, checks := []string{}, []object{}
-	classic := false
-	for _, rules := range r.RulesOf(branch, standin.Actor{}) {
-		protected = true
-		if !rules.Classic {
-			continue
-		}
-		classic = true
+	for _, rules := range classic {
 		names = append(names, contexts(&rules)...)
 		for _, c := range rules.Checks {
 			checks = append(checks, object{"context": c.Context, "app_id": orNil(c.App)})
@@ -122,7 +119,7 @@ func protectionJSON(r *standin.Repo, branch string) (o object, protected bool) {
 		level = "non_admins"
 	}
 	return object{
-		"enabled":                classic,
+		"enabled":                len(classic) > 0,
 		"required_status_checks": object{"enforcement_level": level, "contexts": names, "checks": checks},
-	}, protected
+	}, len(bound) > 0
 }

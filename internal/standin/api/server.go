@@ -35,10 +35,11 @@ type Server struct {
 	*standin.GitHub
 	opts    Options
 	handler http.Handler
+	mux     *http.ServeMux // of REST and GraphQL
 	hooks   *hook
 	faults  faults
 	log     requestLog
-	graphql graphqlServer
+	queries standin.Memo[string, document]
 	limits  limits
 	latency atomic.Int64 // of every request, a time.Duration
 
@@ -63,9 +64,7 @@ func New(opts Options) (*Server, error) {
 	s.hooks = newHook(s)
 	s.limits = limits{perHour: opts.RateLimit, hour: opts.Hour, used: map[limitKey]*usage{}, all: map[limitKey]int{}, flying: map[string]int{}}
 	s.SetLimits(opts.Limits)
-	if err := s.graphql.parse(); err != nil {
-		return nil, err
-	}
+	s.queries.Max = maxKnown
 	s.handler = s.routes()
 	var err error
 	s.GitHub, err = standin.New(standin.Options{Dir: opts.Dir, AppID: opts.AppID, Memory: opts.Memory, Now: opts.Now, Notify: s.notify})

@@ -217,10 +217,12 @@ func (l *view) updateRefs(a arguments) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	r := l.s.findNode(input.RepositoryID)
-	if r == nil || !l.s.sees(l.who, r) {
+	repos := l.s.Repos()
+	at := slices.IndexFunc(repos, func(r *standin.Repo) bool { return nodeID("Repository", r.ID()) == input.RepositoryID })
+	if at < 0 || !l.s.sees(l.who, repos[at]) {
 		return "", unresolved(msgNoNode, input.RepositoryID)
 	}
+	r := repos[at]
 	var refused *standin.Refusal
 	if err := mayWrite(l.who, r); errors.As(err, &refused) {
 		return "", GraphQLError{Type: "FORBIDDEN", Message: refused.Message}
@@ -230,13 +232,4 @@ func (l *view) updateRefs(a arguments) (string, error) {
 		return "", GraphQLError{Type: "UNPROCESSABLE", Message: strings.TrimSpace(refused.Message)}
 	}
 	return input.ClientMutationID, err
-}
-
-func (s *Server) findNode(id string) *standin.Repo {
-	for _, r := range s.Repos() {
-		if nodeID("Repository", r.ID()) == id {
-			return r
-		}
-	}
-	return nil
 }

@@ -31,7 +31,7 @@ func (n *ruleNode) parameters() any {
 
 // rules lists the rules of every ruleset that matches a branch, the latest first.
 func (b *branchRef) rules(a arguments) (*connection, error) {
-	words := b.repo.view.s.graphql.schema.Types["RepositoryRuleType"].EnumValues
+	words := schema.Types["RepositoryRuleType"].EnumValues
 	list := rulesOn(b.repo.r, b.name)
 	slices.Reverse(list)
 	return cutAs("rules", a, list, func(n *ruleNode) *ruleNode {
