@@ -40,36 +40,28 @@ var (
 	errBadCredentials = standin.Refuse(http.StatusUnauthorized, msgBadCredentials)
 )
 
-// who reads the credentials of a request.
+// who reads the credentials of a request. What git and curl send is basic: a token as the password, or a person's login as the name.
+// Nobody has to prove who they are: the stand-in has no secrets to keep.
 func (s *Server) who(r *http.Request) (caller, error) {
 	scheme, value, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	switch strings.ToLower(scheme) {
-	case "bearer", "token":
-		return s.byToken(strings.TrimSpace(value))
-	case "basic":
-		return s.byPassword(r)
-	case "":
+	name, password, basic := r.BasicAuth()
+	switch {
+	case scheme == "":
 		return caller{}, errNoCredentials
+	case strings.HasPrefix(password, installationPrefix) || strings.HasPrefix(password, personPrefix):
+		return s.byToken(password)
+	case basic:
+		return s.byToken(personPrefix + name)
+	case strings.EqualFold(scheme, "bearer") || strings.EqualFold(scheme, "token"):
+		return s.byToken(strings.TrimSpace(value))
 	}
 	return caller{}, errBadCredentials
-}
-
-// byPassword reads what git and curl send: a token as the password, or a person's login as the name. Nobody has to
-// prove who they are: the stand-in has no secrets to keep.
-func (s *Server) byPassword(r *http.Request) (caller, error) {
-	name, password, ok := r.BasicAuth()
-	if !ok {
-		return caller{}, errBadCredentials
-	}
-	if strings.HasPrefix(password, installationPrefix) || strings.HasPrefix(password, personPrefix) {
-		return s.byToken(password)
-	}
-	return s.byToken(personPrefix + name)
 }
 
 const (
 	installationPrefix = "ghs_"
 	personPrefix       = "ghp_"
+	lentPrefix         = "ghu_" // of people who logged in with the App
 )
 
 func (s *Server) byToken(value string) (caller, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/vektah/gqlparser/v2/ast"
 )
@@ -81,7 +82,11 @@ func (x *execution) field(o any, kind string, f *ast.Field, path []any) bool {
 		x.out.WriteString(`"` + kind + `"`)
 		return true
 	}
-	v, err := fields[kind][f.Name](o, f.ArgumentMap(x.vars))
+	resolve := fields[kind][f.Name]
+	if strings.HasSuffix(kind, "Connection") {
+		resolve = pageFields[f.Name]
+	}
+	v, err := resolve(o, f.ArgumentMap(x.vars))
 	if err != nil {
 		v = nil
 		x.fail(err, f, path)

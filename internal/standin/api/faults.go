@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"maps"
@@ -119,17 +120,11 @@ func (f *faults) next(r *http.Request, route string, body []byte) Fault {
 }
 
 func (f *Fault) matches(r *http.Request, route string, body []byte) bool {
-	if f.Method != "" && f.Method != r.Method {
+	if f.Method != "" && f.Method != r.Method || !bytes.Contains(body, []byte(f.Contains)) {
 		return false
 	}
-	if f.Contains != "" && !bytes.Contains(body, []byte(f.Contains)) {
-		return false
-	}
-	if f.Path == "" || f.Path == route || f.Path == r.URL.Path {
-		return true
-	}
-	ok, err := path.Match(f.Path, r.URL.Path)
-	return err == nil && ok
+	matches, _ := path.Match(f.Path, r.URL.Path) // no glob matches nothing
+	return matches || f.Path == "" || f.Path == route || f.Path == r.URL.Path
 }
 
 // Request is one request that was answered.
@@ -197,17 +192,12 @@ func (f Fault) harm(w http.ResponseWriter, r *http.Request, serve http.Handler) 
 			panic(http.ErrAbortHandler) // the client has gone
 		}
 	}
+	w.Header().Set("Content-Type", contentType)
 	maps.Copy(w.Header(), f.Header)
-	status, body := f.Status, f.Body
+	status, body := f.Status, cmp.Or(f.Body, message(http.StatusText(f.Status)))
 	if f.Errors != nil {
 		b, _ := json.Marshal(wrong(f.Errors...)) // plain values: cannot fail
 		status, body = http.StatusOK, string(b)
-	}
-	if body == "" {
-		body = message(http.StatusText(status))
-	}
-	if w.Header().Get("Content-Type") == "" {
-		w.Header().Set("Content-Type", contentType)
 	}
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, body) // fails only if the client went away

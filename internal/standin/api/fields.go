@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -23,7 +24,7 @@ func ofCommit(what func(c *standin.Commit) any) resolver {
 // Types that share their fields.
 var (
 	actorFields = map[string]resolver{"login": of(func(a standin.Actor) any { return a.Login })} // without "[bot]", other than in REST
-	pageFields  = map[string]resolver{
+	pageFields  = map[string]resolver{                                                           // of every connection
 		"checkRunCount":      of(func(c *connection) any { return c.checks }),
 		"nodes":              of(func(c *connection) any { return c.nodes }),
 		"pageInfo":           of(func(c *connection) any { return c }),
@@ -32,7 +33,7 @@ var (
 	}
 )
 
-// fields resolve each field of the schema.
+// fields resolve each field of the schema, but for pageFields.
 var fields = map[string]map[string]resolver{
 	"App": {
 		"databaseId": of(func(a standin.Actor) any { return a.App }),
@@ -74,31 +75,26 @@ var fields = map[string]map[string]resolver{
 		"status":                 of(func(n *gitNode) any { return n.status() }),
 		"statusCheckRollup":      of(func(n *gitNode) any { return n.rollup() }),
 	},
-	"CommitConnection":        pageFields,
-	"CommitHistoryConnection": pageFields,
 	"GitActor":                {"user": of(func(who gitobject.Signature) any { return orNil(standin.Account(who)) })},
 	"HeadRefForcePushedEvent": {"beforeCommit": of(func(n *gitNode) any { return n })},
 	"IssueComment": {
 		"databaseId":   of(func(c standin.Comment) any { return c.ID }),
 		"lastEditedAt": of(func(c standin.Comment) any { return timeOrNil(c.Edited) }),
 	},
-	"IssueCommentConnection": pageFields,
-	"Label":                  {"name": of(func(name string) any { return name })},
-	"LabelConnection":        pageFields,
-	"Mutation":               {"updateRefs": ask((*view).updateRefs)},
+	"Label":    {"name": of(func(name string) any { return name })},
+	"Mutation": {"updateRefs": ask((*view).updateRefs)},
 	"PageInfo": {
 		"endCursor":   of(func(c *connection) any { return c.end }),
 		"hasNextPage": of(func(c *connection) any { return c.more }),
 	},
 	"PullRequest": pullFields,
 	"PullRequestChangedFile": { // there is no old name of a rename
-		"changeType": of(func(f standin.FileChange) any { return patchStatus[f.Status] }),
-		"path":       of(func(f standin.FileChange) any { return f.Path }),
+		"changeType": of(func(f standin.FileChange) any {
+			return strings.ToUpper(cmp.Or(map[string]string{"removed": "deleted"}[f.Status], f.Status))
+		}),
+		"path": of(func(f standin.FileChange) any { return f.Path }),
 	},
-	"PullRequestChangedFileConnection": pageFields,
-	"PullRequestCommit":                {"commit": of(func(n *gitNode) any { return n })},
-	"PullRequestCommitConnection":      pageFields,
-	"PullRequestConnection":            pageFields,
+	"PullRequestCommit": {"commit": of(func(n *gitNode) any { return n })},
 	"PullRequestReview": {
 		"author":                    of(func(v *review) any { return orNil(v.By) }),
 		"authorCanPushToRepository": of((*review).mayPush),
@@ -106,8 +102,6 @@ var fields = map[string]map[string]resolver{
 		"id":                        of(func(v *review) any { return nodeID("PullRequestReview", v.ID) }),
 		"state":                     of(func(v *review) any { return v.State }),
 	},
-	"PullRequestReviewConnection":        pageFields,
-	"PullRequestTimelineItemsConnection": pageFields,
 	"ReviewDismissedEvent": {
 		"actor":  of(func(v dismissal) any { return orNil(v.DismissedBy) }),
 		"review": of(func(v dismissal) any { return v.review }),
@@ -125,9 +119,7 @@ var fields = map[string]map[string]resolver{
 		"rules":         ask((*branchRef).rules),
 		"target":        try(func(b *branchRef) (any, error) { return b.repo.object(b.sha) }),
 	},
-	"RefConnection":        pageFields,
-	"RepositoryConnection": pageFields,
-	"Organization":         {"repositories": ask((*owner).repositories)},
+	"Organization": {"repositories": ask((*owner).repositories)},
 	"RefUpdateRule": {
 		"requiredApprovingReviewCount":  of(func(r *standin.Rules) any { return r.Reviews }),
 		"requiredStatusCheckContexts":   of(func(r *standin.Rules) any { return contexts(r) }),
@@ -155,7 +147,6 @@ var fields = map[string]map[string]resolver{
 		"parameters": of(func(n *ruleNode) any { return n.parameters() }),
 		"type":       of(func(n *ruleNode) any { return strings.ToUpper(n.rule.Type) }),
 	},
-	"RepositoryRuleConnection":       pageFields,
 	"RequiredStatusChecksParameters": {"requiredStatusChecks": of(func(n *ruleNode) any { return n.from.Checks })},
 	"Status": {
 		"context":  ask(func(s *commitStatus, a arguments) (any, error) { return s.of(a.text("name")), nil }),
@@ -167,7 +158,6 @@ var fields = map[string]map[string]resolver{
 		"contexts": ask((*rollup).contexts),
 		"state":    of(func(r *rollup) any { return r.state }),
 	},
-	"StatusCheckRollupContextConnection": pageFields,
 	"StatusContext": {
 		"context":     of(func(s standin.Status) any { return s.Context }),
 		"createdAt":   of(func(s standin.Status) any { return timeOrNil(s.At) }),
@@ -218,10 +208,6 @@ var pullFields = map[string]resolver{
 	"title":                    of(func(p *pullRequest) any { return p.Title }),
 	"viewerLatestReview":       of((*pullRequest).ownReview),
 	"updatedAt":                of(func(p *pullRequest) any { return timeOrNil(p.UpdatedAt) }),
-}
-
-var patchStatus = map[string]string{
-	"added": "ADDED", "removed": "DELETED", "modified": "MODIFIED", "renamed": "RENAMED", "changed": "CHANGED",
 }
 
 // kindOf is the type of an object where the schema leaves that open.

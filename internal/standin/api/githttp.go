@@ -37,37 +37,28 @@ type gitCall struct {
 	by      standin.Actor
 }
 
-// serveGit serves OWNER/NAME.git.
+// serveGit serves OWNER/NAME.git: anybody may read, and those with write permission push.
 func (s *Server) serveGit(w http.ResponseWriter, r *http.Request, service string, serve func(http.ResponseWriter, gitCall)) {
 	name, bare := strings.CutSuffix(r.PathValue("repo"), ".git")
 	repo := s.Repo(r.PathValue("owner"), name)
-	if repo == nil || !bare || service != "git-upload-pack" && service != "git-receive-pack" {
-		denyGit(w, standin.ErrNotFound)
-		return
+	who, err := s.who(r)
+	reading := service == "git-upload-pack"
+	switch {
+	case repo == nil || !bare || !reading && service != "git-receive-pack":
+		err = standin.ErrNotFound
+	case reading && errors.Is(err, errNoCredentials):
+		err = nil
+	case err != nil:
+	case !s.sees(who, repo):
+		err = standin.ErrNotFound
+	case !reading:
+		err = mayWrite(who, repo)
 	}
-	service = strings.TrimPrefix(service, "git-")
-	who, err := s.gitCaller(r, repo, service)
 	if err != nil {
 		denyGit(w, err)
 		return
 	}
-	serve(w, gitCall{r, repo, service, who.actor})
-}
-
-// gitCaller lets anybody read and those with write permission push.
-func (s *Server) gitCaller(r *http.Request, repo *standin.Repo, service string) (caller, error) {
-	who, err := s.who(r)
-	switch reading := service == "upload-pack"; {
-	case reading && errors.Is(err, errNoCredentials):
-		return caller{}, nil
-	case err != nil:
-		return caller{}, err
-	case !s.sees(who, repo):
-		return caller{}, standin.ErrNotFound
-	case reading:
-		return who, nil
-	}
-	return who, mayWrite(who, repo)
+	serve(w, gitCall{r, repo, strings.TrimPrefix(service, "git-"), who.actor})
 }
 
 func denyGit(w http.ResponseWriter, err error) {

@@ -146,10 +146,8 @@ func cutAs[T, V any](name string, a arguments, list []T, show func(T) V) (*conne
 	if err != nil {
 		return nil, err
 	}
-	from, to := 0, len(list)
-	if after := a.text("after"); after != "" {
-		from = min(to, place(after)+1)
-	}
+	to := len(list)
+	from := min(to, place(a.text("after"))+1)
 	if last {
 		from = max(from, to-n)
 	}

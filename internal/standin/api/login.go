@@ -23,9 +23,6 @@ type logins struct {
 
 type begun struct{ login, challenge, redirect string }
 
-// lentPrefix begins the tokens of people who logged in.
-const lentPrefix = "ghu_"
-
 // LetLogIn gives the App a client id with its secret, by which people log in with it, and where they are sent back to.
 func (s *Server) LetLogIn(client, secret, callback string) {
 	s.mu.Lock()

@@ -55,7 +55,12 @@ func (s *Server) payload(e standin.Event) object {
 			"description": orNil(e.Status.Description), "created_at": timeOrNil(e.Status.At), "updated_at": timeOrNil(e.Status.At),
 		})
 	case "push":
-		maps.Copy(o, pushPayload(r, e.Move))
+		m := e.Move
+		maps.Copy(o, object{
+			"ref": "refs/heads/" + m.Branch, "before": cmp.Or(m.Before, standin.ZeroSHA), "after": cmp.Or(m.After, standin.ZeroSHA),
+			"created": m.Before == "", "deleted": m.After == "", "forced": m.Before != "" && m.After != "" && !r.Contains(m.After, m.Before),
+			"pusher": object{"name": m.By.RESTLogin(), "email": m.By.Mail()},
+		})
 	case "check_run", "check_suite":
 		o[e.Name] = s.checkPayload(e)
 	case "merge_group":
@@ -65,14 +70,6 @@ func (s *Server) payload(e standin.Event) object {
 		}
 	}
 	return o
-}
-
-func pushPayload(r *standin.Repo, m *standin.Moved) object {
-	return object{
-		"ref": "refs/heads/" + m.Branch, "before": cmp.Or(m.Before, standin.ZeroSHA), "after": cmp.Or(m.After, standin.ZeroSHA),
-		"created": m.Before == "", "deleted": m.After == "", "forced": m.Before != "" && m.After != "" && !r.Contains(m.After, m.Before),
-		"pusher": object{"name": m.By.RESTLogin(), "email": m.By.Mail()},
-	}
 }
 
 // checkPayload is a check run, or its suite.

@@ -39,11 +39,9 @@ func (s *Server) listInstallations(c *call) (answer, error) {
 }
 
 func (s *Server) repoInstallation(c *call) (answer, error) {
-	var i *standin.Installation
-	if r := s.Repo(c.r.PathValue("owner"), c.r.PathValue("repo")); r != nil {
-		i = s.Installed(r.Owner())
-	}
-	if i == nil {
+	owner := c.r.PathValue("owner")
+	i := s.Installed(owner)
+	if i == nil || s.Repo(owner, c.r.PathValue("repo")) == nil {
 		return answer{}, standin.ErrNotFound
 	}
 	return ok(s.installationJSON(i))

@@ -66,13 +66,12 @@ func compare(c *call, r *standin.Repo) (answer, error) {
 		status = "behind"
 	}
 	list, link := ahead[:min(len(ahead), maxCompareCommits)], ""
-	first := true
-	if q := c.r.URL.Query(); q.Has("page") || q.Has("per_page") {
-		first = intOf(q.Get("page")) <= 1
+	q := c.r.URL.Query()
+	if q.Has("page") || q.Has("per_page") {
 		list, link = page(c, ahead)
 	}
 	files := []object{}
-	if first { // files stand on the first page only
+	if intOf(q.Get("page")) <= 1 { // files stand on the first page only
 		files = each(changes[:min(len(changes), maxCompareFiles)], func(f standin.FileChange) object { return c.s.fileJSON(r, f, head) })
 	}
 	return answer{status: http.StatusOK, link: link, body: object{

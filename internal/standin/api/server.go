@@ -20,15 +20,12 @@ type Options struct {
 	WebhookURL       string            // where the App hears of events; see SetWebhookURL
 	WebhookSecret    string            // signs deliveries
 	WebhookTransport http.RoundTripper // carries deliveries; default http.DefaultTransport
-	RateLimit        int               // requests (points for GraphQL) an hour for each installation; default 5000
+	RateLimit        int               // requests (points for GraphQL) an hour for each installation; default 5000, as on github.com
 	Hour             time.Duration     // how long such an hour lasts; default time.Hour
 	Limits           Limits            // beside that; none by default, GitHubLimits are those of github.com
 	Memory           bool              // repositories are kept in memory and no git is run: cheap, but nobody can clone
 	Now              func() time.Time  // default time.Now
 }
-
-// defaultRateLimit is what an installation gets on github.com.
-const defaultRateLimit = 5000
 
 // Server is a stand-in for one GitHub with one App: its state, and what speaks for it. It is safe for concurrent use.
 type Server struct {
@@ -53,7 +50,7 @@ func New(opts Options) (*Server, error) {
 	if opts.Dir == "" || opts.AppID == 0 || opts.AppKey == nil {
 		return nil, errors.New("stand-in needs Dir, AppID and AppKey")
 	}
-	opts.RateLimit, opts.Hour = cmp.Or(opts.RateLimit, defaultRateLimit), cmp.Or(opts.Hour, time.Hour)
+	opts.RateLimit, opts.Hour = cmp.Or(opts.RateLimit, 5000), cmp.Or(opts.Hour, time.Hour)
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
