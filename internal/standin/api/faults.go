@@ -216,10 +216,8 @@ func (c *cutter) Write(b []byte) (int, error) {
 		return c.ResponseWriter.Write(b)
 	}
 	_, _ = c.ResponseWriter.Write(b[:c.left])
-	if f, ok := c.ResponseWriter.(http.Flusher); ok {
-		f.Flush()
-	}
-	panic(http.ErrAbortHandler) // net/http's way to break off
+	_ = http.NewResponseController(c.ResponseWriter).Flush() // in memory there is nothing to flush
+	panic(http.ErrAbortHandler)                              // net/http's way to break off
 }
 
 // trimAPI removes the prefix of an Enterprise Server.

@@ -21,10 +21,10 @@ func ofCommit(what func(c *standin.Commit) any) resolver {
 	})
 }
 
-// Types that share their fields.
+// Types that share their fields: actors, whose login is without "[bot]", other than in REST, and all connections.
 var (
-	actorFields = map[string]resolver{"login": of(func(a standin.Actor) any { return a.Login })} // without "[bot]", other than in REST
-	pageFields  = map[string]resolver{                                                           // of every connection
+	actorFields = map[string]resolver{"login": of(func(a standin.Actor) any { return a.Login })}
+	pageFields  = map[string]resolver{
 		"checkRunCount":      of(func(c *connection) any { return c.checks }),
 		"nodes":              of(func(c *connection) any { return c.nodes }),
 		"pageInfo":           of(func(c *connection) any { return c }),
@@ -87,7 +87,38 @@ var fields = map[string]map[string]resolver{
 		"endCursor":   of(func(c *connection) any { return c.end }),
 		"hasNextPage": of(func(c *connection) any { return c.more }),
 	},
-	"PullRequest": pullFields,
+	"PullRequest": {
+		"author":                   of(func(p *pullRequest) any { return orNil(p.Author) }),
+		"body":                     of(func(p *pullRequest) any { return p.Body }),
+		"autoMergeRequest":         of(func(p *pullRequest) any { return p.AutoMerge }),
+		"baseRef":                  try(func(p *pullRequest) (any, error) { return p.repo.branch(p.Base) }),
+		"baseRefName":              of(func(p *pullRequest) any { return p.Base }),
+		"changedFiles":             try((*pullRequest).changedFiles),
+		"comments":                 ask((*pullRequest).comments),
+		"commits":                  ask((*pullRequest).commits),
+		"createdAt":                of(func(p *pullRequest) any { return timeOrNil(p.CreatedAt) }),
+		"files":                    ask((*pullRequest).files),
+		"headRefName":              of(func(p *pullRequest) any { return p.Head }),
+		"headRefOid":               of(func(p *pullRequest) any { return p.HeadSHA }),
+		"headRepository":           of(func(p *pullRequest) any { return p.headRepository() }),
+		"isCrossRepository":        of(func(p *pullRequest) any { return !strings.EqualFold(p.HeadOwner, p.repo.r.Owner()) }),
+		"isDraft":                  of(func(p *pullRequest) any { return p.Draft }),
+		"labels":                   ask(func(p *pullRequest, a arguments) (any, error) { return cut("labels", a, p.Labels) }),
+		"latestOpinionatedReviews": ask((*pullRequest).opinions),
+		"mergeCommit":              of(func(p *pullRequest) any { return p.repo.commit(p.MergeSHA) }),
+		"mergeStateStatus":         try((*pullRequest).mergeState),
+		"mergeable":                try((*pullRequest).mergeable),
+		"merged":                   of(func(p *pullRequest) any { return p.Merged }),
+		"number":                   of(func(p *pullRequest) any { return p.Number }),
+		"reviewDecision":           of(func(p *pullRequest) any { return orNil(p.repo.r.ReviewDecision(p.Pull)) }),
+		"reviews":                  ask((*pullRequest).reviews),
+		"state":                    of(func(p *pullRequest) any { return stateOf(&p.Pull) }),
+		"statusCheckRollup":        of(func(p *pullRequest) any { return p.repo.commit(p.HeadSHA).rollup() }),
+		"timelineItems":            ask((*pullRequest).timeline),
+		"title":                    of(func(p *pullRequest) any { return p.Title }),
+		"viewerLatestReview":       of((*pullRequest).ownReview),
+		"updatedAt":                of(func(p *pullRequest) any { return timeOrNil(p.UpdatedAt) }),
+	},
 	"PullRequestChangedFile": { // there is no old name of a rename
 		"changeType": of(func(f standin.FileChange) any {
 			return strings.ToUpper(cmp.Or(map[string]string{"removed": "deleted"}[f.Status], f.Status))
@@ -175,39 +206,6 @@ var fields = map[string]map[string]resolver{
 	"UpdateParameters":  {"updateAllowsFetchAndMerge": of(func(*ruleNode) any { return false })},
 	"UpdateRefsPayload": {"clientMutationId": of(orNil[string])},
 	"User":              actorFields,
-}
-
-var pullFields = map[string]resolver{
-	"author":                   of(func(p *pullRequest) any { return orNil(p.Author) }),
-	"body":                     of(func(p *pullRequest) any { return p.Body }),
-	"autoMergeRequest":         of(func(p *pullRequest) any { return p.AutoMerge }),
-	"baseRef":                  try(func(p *pullRequest) (any, error) { return p.repo.branch(p.Base) }),
-	"baseRefName":              of(func(p *pullRequest) any { return p.Base }),
-	"changedFiles":             try((*pullRequest).changedFiles),
-	"comments":                 ask((*pullRequest).comments),
-	"commits":                  ask((*pullRequest).commits),
-	"createdAt":                of(func(p *pullRequest) any { return timeOrNil(p.CreatedAt) }),
-	"files":                    ask((*pullRequest).files),
-	"headRefName":              of(func(p *pullRequest) any { return p.Head }),
-	"headRefOid":               of(func(p *pullRequest) any { return p.HeadSHA }),
-	"headRepository":           of(func(p *pullRequest) any { return p.headRepository() }),
-	"isCrossRepository":        of(func(p *pullRequest) any { return !strings.EqualFold(p.HeadOwner, p.repo.r.Owner()) }),
-	"isDraft":                  of(func(p *pullRequest) any { return p.Draft }),
-	"labels":                   ask(func(p *pullRequest, a arguments) (any, error) { return cut("labels", a, p.Labels) }),
-	"latestOpinionatedReviews": ask((*pullRequest).opinions),
-	"mergeCommit":              of(func(p *pullRequest) any { return p.repo.commit(p.MergeSHA) }),
-	"mergeStateStatus":         try((*pullRequest).mergeState),
-	"mergeable":                try((*pullRequest).mergeable),
-	"merged":                   of(func(p *pullRequest) any { return p.Merged }),
-	"number":                   of(func(p *pullRequest) any { return p.Number }),
-	"reviewDecision":           of(func(p *pullRequest) any { return orNil(p.repo.r.ReviewDecision(p.Pull)) }),
-	"reviews":                  ask((*pullRequest).reviews),
-	"state":                    of(func(p *pullRequest) any { return stateOf(&p.Pull) }),
-	"statusCheckRollup":        of(func(p *pullRequest) any { return p.repo.commit(p.HeadSHA).rollup() }),
-	"timelineItems":            ask((*pullRequest).timeline),
-	"title":                    of(func(p *pullRequest) any { return p.Title }),
-	"viewerLatestReview":       of((*pullRequest).ownReview),
-	"updatedAt":                of(func(p *pullRequest) any { return timeOrNil(p.UpdatedAt) }),
 }
 
 // kindOf is the type of an object where the schema leaves that open.

@@ -55,7 +55,7 @@ func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 		err = errNoCredentials
 	}
 	if err != nil {
-		s.fail(w, err)
+		fail(w, err)
 		return
 	}
 	var q struct {
@@ -65,7 +65,7 @@ func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil || json.Unmarshal(body, &q) != nil {
-		s.fail(w, standin.Refuse(http.StatusBadRequest, msgBadJSON))
+		fail(w, standin.Refuse(http.StatusBadRequest, msgBadJSON))
 		return
 	}
 	doc := s.document(q.Query)
@@ -80,7 +80,7 @@ func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	case limit == limitHour: // with 200, other than in REST
 		out = wrong(GraphQLError{Type: "RATE_LIMITED", Message: fmt.Sprintf(msgPrimaryLimit, who.installation)})
 	case limit != "":
-		s.tooMany(w)
+		tooMany(w)
 		return
 	case c.nodes > maxNodes:
 		out = wrong(GraphQLError{Type: "MAX_NODE_LIMIT_EXCEEDED", Message: fmt.Sprintf(msgManyNodes, thousands(c.nodes), thousands(maxNodes))})

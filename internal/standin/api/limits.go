@@ -206,9 +206,9 @@ func (l *limits) enter(whose string) (leave func(), ok bool) {
 }
 
 // tooMany answers as GitHub does where a secondary limit is met.
-func (s *Server) tooMany(w http.ResponseWriter) {
+func tooMany(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))
-	s.fail(w, standin.Refuse(http.StatusForbidden, msgSecondaryLimit))
+	fail(w, standin.Refuse(http.StatusForbidden, msgSecondaryLimit))
 }
 
 // priceOf is what a request of REST costs.

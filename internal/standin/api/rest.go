@@ -115,7 +115,7 @@ func (s *Server) routes() http.Handler {
 func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		s.fail(w, standin.Refuse(http.StatusRequestEntityTooLarge, msgTooLarge))
+		fail(w, standin.Refuse(http.StatusRequestEntityTooLarge, msgTooLarge))
 		return
 	}
 	r = r.Clone(r.Context())
@@ -137,7 +137,7 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 func (s *Server) serveOrHarm(w *recorder, r *http.Request, name string, body []byte) {
 	leave, ok := s.limits.enter(r.Header.Get("Authorization"))
 	if !ok {
-		s.tooMany(w)
+		tooMany(w)
 		return
 	}
 	defer leave()
@@ -149,7 +149,7 @@ func (s *Server) serveOrHarm(w *recorder, r *http.Request, name string, body []b
 		panic(http.ErrAbortHandler) // the client has gone
 	}
 	if name == "" {
-		s.fail(w, standin.ErrNotFound)
+		fail(w, standin.ErrNotFound)
 		return
 	}
 	if f.harm(w, r, s.mux) {
@@ -195,23 +195,23 @@ func queryText(name string, body []byte) string {
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, serve endpoint) {
 	who, err := s.who(r)
 	if err != nil { // GitHub serves some of this to anybody; nothing of sluice should rely on it
-		s.fail(w, err)
+		fail(w, err)
 		return
 	}
 	if who.installation != 0 {
 		switch s.limits.charge(w.Header(), limitKey{who.installation, "core"}, priceOf(r), s.Now()) {
 		case "":
 		case limitHour:
-			s.fail(w, standin.Refuse(http.StatusForbidden, msgPrimaryLimit, who.installation))
+			fail(w, standin.Refuse(http.StatusForbidden, msgPrimaryLimit, who.installation))
 			return
 		default:
-			s.tooMany(w)
+			tooMany(w)
 			return
 		}
 	}
 	a, err := serve(&call{s, r, who})
 	if err != nil {
-		s.fail(w, err)
+		fail(w, err)
 		return
 	}
 	a.write(w)
@@ -245,7 +245,7 @@ func refusal(err error) *standin.Refusal {
 }
 
 // fail answers with an error.
-func (s *Server) fail(w http.ResponseWriter, err error) {
+func fail(w http.ResponseWriter, err error) {
 	no := refusal(err)
 	body := object{"message": no.Message, "documentation_url": docsURL, "status": strconv.Itoa(no.Status)}
 	if no.Errors != nil {

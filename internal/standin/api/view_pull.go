@@ -173,8 +173,7 @@ func (in *introductions) add(i int, p *pullRequest) error {
 // the default branch also those, merged or open, that have it among their commits.
 // https://docs.github.com/en/rest/commits/commits#list-pull-requests-associated-with-a-commit
 func (n *gitNode) associated(a arguments) (*connection, error) {
-	l := n.repo.view
-	in, err := l.introduced(n.repo)
+	in, err := n.repo.view.introduced(n.repo)
 	if err != nil {
 		return nil, err
 	}
