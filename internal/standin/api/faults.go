@@ -123,7 +123,7 @@ func (f *Fault) matches(r *http.Request, route string, body []byte) bool {
 	if f.Method != "" && f.Method != r.Method || !bytes.Contains(body, []byte(f.Contains)) {
 		return false
 	}
-	matches, _ := path.Match(f.Path, r.URL.Path) // no glob matches nothing
+	matches, _ := path.Match(f.Path, r.URL.Path) // what is no glob matches nothing
 	return matches || f.Path == "" || f.Path == route || f.Path == r.URL.Path
 }
 

@@ -90,7 +90,7 @@ func (s *Server) Limited() map[string]int {
 	return maps.Clone(s.limits.refused)
 }
 
-// Sent is what an installation sent since the start: points of the minute of "core" or "graphql", or requests that make "content".
+// Sent is what the installation on an account sent since the start: points of the minute of "core" or "graphql", or requests that make "content".
 func (s *Server) Sent(owner, resource string) int {
 	key := limitKey{s.Installed(owner).ID, resource}
 	s.limits.mu.Lock()
@@ -111,7 +111,7 @@ func (s *Server) Leave(resource string, left int) {
 	}
 }
 
-// Left is what is left of an installation's hour.
+// Left is what is left of the hour of the installation on an account.
 func (s *Server) Left(owner, resource string) int {
 	key, l := limitKey{s.Installed(owner).ID, resource}, &s.limits
 	l.mu.Lock()

@@ -134,6 +134,7 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 	s.serveOrHarm(rec, r, name, body)
 }
 
+// serveOrHarm serves a request as usual, or as a fault has it.
 func (s *Server) serveOrHarm(w *recorder, r *http.Request, name string, body []byte) {
 	leave, ok := s.limits.enter(r.Header.Get("Authorization"))
 	if !ok {
