@@ -37,7 +37,7 @@ type Entry struct {
 type Object struct {
 	Group, Kind, Namespace, Name string
 	File                         string `json:",omitempty"` // of the tree that it comes from; of a generated one the kustomization.yaml; "": not known
-	Path, Source                 string `json:",omitempty"` // of a Flux Kustomization: spec.path as in [graph.Kustomization], and kind/namespace/name of its sourceRef
+	Path, Source                 string `json:",omitempty"` // where it leads Flux, as in [manifest.Led]
 	Kept                         bool   `json:",omitempty"` // Flux does not delete it where it leaves the entry: its annotations or labels say so
 }
 

@@ -260,12 +260,15 @@ func object(r *resource.Resource, dir string) (made, error) {
 	for _, key := range keepers() {
 		o.Kept = o.Kept || r.GetAnnotations()[key] == "disabled" || r.GetLabels()[key] == "disabled"
 	}
-	if o.Group != "kustomize.toolkit.fluxcd.io" || o.Kind != "Kustomization" {
+	if o.Group == "" && o.Kind == "ConfigMap" {
+		o.Source = manifest.ValuesOf(r.GetDataMap())
+	}
+	if !manifest.Leads(o.Group, o.Kind) {
 		return o, nil
 	}
 	text, err := r.MarshalJSON()
 	if err == nil {
-		o.flux(text)
+		o.leads(text)
 	}
 	return o, err
 }
@@ -278,22 +281,36 @@ func keepers() []string {
 	return []string{"kustomize.toolkit.fluxcd.io/prune", "kustomize.toolkit.fluxcd.io/reconcile"}
 }
 
-// flux reads where a Flux Kustomization leads to.
-func (o *Object) flux(text []byte) {
+// leads reads where an object leads Flux. What Flux would refuse leads nowhere.
+func (o *Object) leads(text []byte) {
 	var k struct {
 		Spec struct {
-			Path      string
-			SourceRef struct{ Kind, Namespace, Name string }
+			Path, URL           string
+			SourceRef, ChartRef manifest.Ref
+			Ref                 manifest.Revision
+			Chart               struct {
+				Spec struct {
+					Chart     string
+					SourceRef manifest.Ref
+				}
+			}
 		}
 	}
 	if json.Unmarshal(text, &k) != nil {
 		return
 	}
-	ref := k.Spec.SourceRef
-	if ref.Namespace == "" {
-		ref.Namespace = o.Namespace
+	switch o.Kind {
+	case "Kustomization":
+		o.Path, o.Source = k.Spec.Path, manifest.LedBy(k.Spec.SourceRef, o.Namespace)
+	case "HelmRelease":
+		if chart := k.Spec.Chart.Spec; chart.SourceRef.Name != "" {
+			o.Path, o.Source = chart.Chart, manifest.LedBy(chart.SourceRef, o.Namespace)
+		} else {
+			o.Source = manifest.LedBy(k.Spec.ChartRef, o.Namespace)
+		}
+	default:
+		o.Source = k.Spec.Ref.Of(k.Spec.URL)
 	}
-	o.Path, o.Source = k.Spec.Path, ref.Kind+"/"+ref.Namespace+"/"+ref.Name
 }
 
 // filled is the object with variables filled in. That costs little, so that entries that differ in their variables alone share a build.
@@ -303,7 +320,7 @@ func (o made) filled(vars manifest.Variables) Object {
 	}
 	out := o.Object
 	out.Namespace, out.Name, out.Source = vars.Expand(o.Namespace), vars.Expand(o.Name), vars.Expand(o.Source)
-	if o.Source != "" { // a Flux Kustomization
+	if o.Source != "" && o.Group != "" {
 		out.Path = clean(vars.Expand(o.Path))
 	}
 	return out

@@ -64,6 +64,8 @@ type Cluster struct {
 	refs     map[*Kustomization]map[manifest.Ref]bool // what entry points refer to, by entry point; nil is the root
 	missing  map[manifest.Ref]bool                    // what stands in no file of these, and whether all may make it
 	named    map[[2]string][]*Kustomization           // by namespace and name
+	released map[manifest.Ref][]*thing                // HelmReleases by name, once they were asked for
+	referred map[manifest.Ref]bool                    // ConfigMaps and Secrets that something refers to, likewise
 	read     map[*Source]bool                         // that Kustomizations read as this repository
 }
 
@@ -136,6 +138,38 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 // Named is the Flux Kustomizations of a name, in their order.
 func (c *Cluster) Named(namespace, name string) []*Kustomization {
 	return c.named[[2]string{namespace, name}]
+}
+
+// Led is where the objects of a name lead Flux, as they were read; known is false if nothing is known of such.
+func (c *Cluster) Led(of manifest.Ref) (all []manifest.Led, known bool) {
+	switch of.Kind {
+	case "Kustomization":
+		named := c.Named(of.Namespace, of.Name)
+		for _, k := range named {
+			if !k.Copied {
+				all = append(all, manifest.Led{Path: k.Path, Source: manifest.LedBy(k.SourceRef, k.Namespace)})
+			}
+		}
+		return all, len(all) > 0 || len(named) == 0
+	case "HelmRelease":
+		if c.released == nil {
+			c.released = map[manifest.Ref][]*thing{}
+			for _, r := range c.releases {
+				ref := manifest.Ref{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
+				c.released[ref] = append(c.released[ref], r)
+			}
+		}
+		for _, r := range c.released[of] {
+			all = append(all, r.led())
+		}
+		return all, true
+	}
+	for _, s := range c.index[of] {
+		if s.source != nil {
+			all = append(all, manifest.Led{Path: ".", Source: s.source.revision().Of(s.source.URL)})
+		}
+	}
+	return all, true
 }
 
 // unnamed says which clusters of what may be this repository stand in hidden directories, where none is looked for.

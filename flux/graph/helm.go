@@ -31,6 +31,16 @@ type thing struct {
 	mentions mentioned           // of a ResourceSet
 }
 
+// led is where a HelmRelease leads Flux.
+func (s *thing) led() manifest.Led {
+	for _, u := range s.uses {
+		if u.role == roleChart {
+			return manifest.Led{Path: manifest.Clean(u.chart), Source: manifest.LedBy(u.ref, s.Namespace)}
+		}
+	}
+	return manifest.Led{Path: "."}
+}
+
 // use is a field by which an object depends on another one.
 type use struct {
 	ref   manifest.Ref

@@ -39,6 +39,11 @@ type Source struct {
 	kustomize.Filter
 }
 
+// revision is what of it is read.
+func (s *Source) revision() manifest.Revision {
+	return manifest.Revision{Branch: s.Branch, Tag: s.Tag, Semver: s.Semver, Commit: s.Commit, Name: s.Ref}
+}
+
 // leaves reports whether the source itself says that something is left out of it.
 func (s *Source) leaves() bool { return s != nil && len(s.Ignore)+len(s.Sparse) > 0 }
 

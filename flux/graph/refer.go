@@ -150,3 +150,29 @@ func (e Entry) foreign(r manifest.Ref) []*thing {
 	}
 	return slices.DeleteFunc(slices.Clone(e.Cluster.index.like(s)), own)
 }
+
+// Plain is the files that the ConfigMaps or Secrets of a name were read from, and what [manifest.ValuesOf] says of each as far as all is known; known is false if nothing
+// refers to such.
+func (c *Cluster) Plain(of manifest.Ref) (files, values []string, known bool) {
+	if c.referred == nil {
+		c.referred = map[manifest.Ref]bool{}
+		for _, refs := range c.refs {
+			maps.Copy(c.referred, refs)
+		}
+	}
+	for _, s := range c.index[of] {
+		if s.by != nil {
+			continue
+		}
+		if files = append(files, s.File); s.made != nil {
+			files = append(files, s.made.Files...)
+		}
+		for _, p := range s.patched {
+			files = append(files, p.File)
+		}
+		if all := s.values(c.tree); !s.unread && len(s.hidden) == 0 {
+			values = append(values, manifest.ValuesOf(all))
+		}
+	}
+	return files, values, c.referred[of]
+}

@@ -154,9 +154,12 @@ func (b *Build) readReplacements(t *Tree, d *manifest.Doc) {
 		o := opaque{from: t.selected(d, manifest.At(s.Node, "source"))}
 		for _, one := range t.List(s, "targets") {
 			o.targets = append(o.targets, t.selected(d, manifest.At(one, "select")))
-			for _, field := range t.names(&manifest.Doc{Node: one}, "fieldPaths") {
-				o.renames = o.renames || field.text == "metadata.name" || field.text == "metadata.namespace"
-				o.kinds = o.kinds || field.text == "kind"
+			fields := t.names(&manifest.Doc{Node: one}, "fieldPaths")
+			o.renames = o.renames || len(fields) == 0 // it is the name then
+			for _, field := range fields {
+				section, key, _ := strings.Cut(field.text, ".")
+				o.renames = o.renames || section == "metadata" && !strings.HasPrefix(key, "labels") && !strings.HasPrefix(key, "annotations")
+				o.kinds = o.kinds || section == "kind"
 			}
 		}
 		o.reference = b.unclear(d, s.Node, "replacements", nil).reference
@@ -219,8 +222,14 @@ func merged(n reference) buildPatch {
 	return buildPatch{Patch: manifest.Patch{Place: n.place}, file: n}
 }
 
-// inline reports whether an entry of a list is a document, and no name.
-func inline(text string) bool { return strings.ContainsAny(text, "\n{") }
+// inline reports whether an entry of a list is a document, and no name. A brace may stand in a name, and a carriage return ends a line of YAML.
+func inline(text string) bool {
+	if strings.Contains(text, "\n") || !strings.ContainsAny(text, "\r{") {
+		return strings.Contains(text, "\n")
+	}
+	n, err := manifest.ParseDocument([]byte(text))
+	return n != nil || err != nil
+}
 
 func (t *Tree) readConfig(n reference) plugin {
 	c := plugin{reference: n}
@@ -235,6 +244,7 @@ func (t *Tree) plugin(d *manifest.Doc, field string) (files []reference, patch *
 	if d.Text("apiVersion") != "builtin" || function(d) {
 		return nil, nil, false
 	}
+	folded(d.Node)
 	switch d.Text("kind") {
 	case "ConfigMapGenerator", "SecretGenerator":
 		files = t.keyed(d, field)
@@ -338,9 +348,9 @@ func (l Leaf) String() string { return manifest.Problem{Place: l.Place, Text: l.
 // fields is what is read of a kustomization.yaml. kustomize takes each in whatever case it is written.
 var fields = []string{
 	"additionalValuesFiles", "annotationSelector", "annotations", "apiVersion", "bases", "behavior", "chartHome", "chartName", "chartRepoUrl", "chartVersion",
-	"commonAnnotations", "commonLabels", "components", "configMapGenerator", "configurations", "crds", "env", "envs", "fields", "files", "generatorOptions",
+	"commonAnnotations", "commonLabels", "components", "configMapGenerator", "configurations", "crds", "env", "envs", "fieldPaths", "fields", "files", "generatorOptions",
 	"generators", "group", "helmChartInflationGenerator", "helmCharts", "helmGlobals", "kind", "labelSelector", "labels", "literals", "name", "namePrefix",
-	"nameSuffix", "namespace", "openapi", "options", "pairs", "patch", "patches", "patchesJson6902", "patchesStrategicMerge", "path", "replacements", "repo",
+	"nameSuffix", "namespace", "openapi", "options", "pairs", "patch", "patches", "patchesJson6902", "patchesStrategicMerge", "path", "paths", "replacements", "repo",
 	"resources", "secretGenerator", "select", "target", "targets", "transformers", "validators", "values", "valuesFile", "vars", "version",
 }
 

@@ -320,30 +320,47 @@ func Elsewhere(built []Build) []string {
 	return out
 }
 
-// differs is what kustomize says otherwise of a Flux Kustomization than the graph; "": nothing.
+// differs is what kustomize says otherwise of where an object leads Flux than the graph; "": nothing.
 func (g *Graph) differs(by graph.Entry, o Object) string {
-	if o.Group != fluxKustomize || o.Kind != "Kustomization" || strings.Contains(o.Path+o.Source, "${") {
+	ref := manifest.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
+	switch plain := o.Group == "" && (o.Kind == "ConfigMap" || o.Kind == "Secret"); {
+	case strings.Contains(o.Namespace+o.Name+o.Path+o.Source, "${"):
+		return ""
+	case plain && o.Namespace != "" && by.Target() == by.Root().Target():
+		return g.holdsOther(by.Cluster, ref, o)
+	case !manifest.Leads(o.Group, o.Kind):
 		return ""
 	}
-	named := by.Cluster.Named(o.Namespace, o.Name)
-	if len(named) == 0 && o.Namespace != "" && !strings.Contains(o.Namespace+o.Name, "${") {
+	all, known := by.Cluster.Led(ref)
+	if known && len(all) == 0 && o.Namespace != "" {
 		return wordNotRead(o)
 	}
-	for _, k := range named {
-		if g.spent(o.File, 0, 1) {
+	for _, led := range all {
+		switch {
+		case g.spent(o.File, 0, 1):
 			return ""
+		case strings.Contains(led.Path+led.Source, "${"): // that is said already
+		case led.Path != o.Path && led.Path != asYAML(o.Path):
+			return wordPathDiffers(o, led.Path)
+		case led.Source != o.Source:
+			return wordSourceDiffers(o, led.Source)
 		}
-		if k.Copied {
-			continue
-		}
-		source := k.SourceRef.Kind + "/" + k.SourceRef.Namespace + "/" + k.SourceRef.Name
-		full := k.SourceRef.Kind + "/" + cmp.Or(k.SourceRef.Namespace, k.Namespace) + "/" + k.SourceRef.Name
-		if k.Path != o.Path && k.Path != asYAML(o.Path) {
-			return wordPathDiffers(o, k.Path)
-		}
-		if o.Source != source && o.Source != full {
-			return wordSourceDiffers(o, full)
-		}
+	}
+	return ""
+}
+
+// holdsOther is differs of a ConfigMap or a Secret that something refers to.
+func (g *Graph) holdsOther(c *graph.Cluster, ref manifest.Ref, o Object) string {
+	files, values, known := c.Plain(ref)
+	switch {
+	case !known || g.spent(o.File, 0, len(files)):
+		return ""
+	case len(files) == 0:
+		return wordNotRead(o)
+	case o.File != "" && !slices.Contains(files, o.File):
+		return wordFileDiffers(o, files[0])
+	case o.Source != "" && len(values) > 0 && !slices.Contains(values, o.Source):
+		return wordValuesDiffer(o)
 	}
 	return ""
 }
@@ -356,9 +373,6 @@ func asYAML(path string) string {
 	}
 	return manifest.Clean(manifest.Scalar(manifest.At(node, "path")))
 }
-
-// fluxKustomize is the API group of Flux Kustomizations.
-const fluxKustomize = "kustomize.toolkit.fluxcd.io"
 
 // unenforcedEntry is an entry point that an entry of `entrypoints` windows, and that reads a branch of which nothing holds what is merged.
 type unenforcedEntry struct {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
 // listing is notes, a line each.
@@ -188,20 +189,23 @@ func TestDiffers(t *testing.T) {
 	g := New(p, clusters(t, p, repository()))
 	root := g.Entries()[0]
 	object := func(path, source string) Object {
-		return Object{Group: fluxKustomize, Kind: "Kustomization", Namespace: "flux-system", Name: "apps-rw", Path: path, Source: source}
+		return Object{Group: manifest.GroupKustomize, Kind: "Kustomization", Namespace: "flux-system", Name: "apps-rw", Path: path, Source: source}
 	}
 	for _, c := range []struct {
 		object Object
 		want   string
 	}{
-		{object("apps/rw", "GitRepository//rw"), ""},
 		{object("apps/rw", "GitRepository/flux-system/rw"), ""},
-		{object("${dir}", "GitRepository//rw"), ""},
-		{object("\"./apps/rw\"", "GitRepository//rw"), ""}, // as a variable filled it in
-		{object("apps/rw # x", "GitRepository//rw"), ""},
-		{object("apps/rw # \U0001F600", "GitRepository//rw"), "kustomize gives Kustomization.kustomize.toolkit.fluxcd.io flux-system/apps-rw the path apps/rw # \U0001F600, but the graph has read apps/rw"},
-		{object("apps/other", "GitRepository//rw"), "kustomize gives Kustomization.kustomize.toolkit.fluxcd.io flux-system/apps-rw the path apps/other, but the graph has read apps/rw"},
+		{object("${dir}", "GitRepository/flux-system/rw"), ""},
+		{object("\"./apps/rw\"", "GitRepository/flux-system/rw"), ""}, // as a variable filled it in
+		{object("apps/rw # x", "GitRepository/flux-system/rw"), ""},
+		{object("apps/rw # \U0001F600", "GitRepository/flux-system/rw"), "kustomize gives Kustomization.kustomize.toolkit.fluxcd.io flux-system/apps-rw the path apps/rw # \U0001F600, but the graph has read apps/rw"},
+		{object("apps/other", "GitRepository/flux-system/rw"), "kustomize gives Kustomization.kustomize.toolkit.fluxcd.io flux-system/apps-rw the path apps/other, but the graph has read apps/rw"},
 		{object("apps/rw", "GitRepository//main"), "kustomize gives Kustomization.kustomize.toolkit.fluxcd.io flux-system/apps-rw the source GitRepository//main, but the graph has read GitRepository/flux-system/rw"},
+		{Object{Group: manifest.GroupSource, Kind: "GitRepository", Namespace: "flux-system", Name: "rw", Source: "https://example.com/x branch ${b}"}, ""},
+		{Object{Group: manifest.GroupSource, Kind: "GitRepository", Namespace: "flux-system", Name: "none", Source: "https://example.com/x"}, "kustomize makes GitRepository.source.toolkit.fluxcd.io flux-system/none, which the graph has not read"},
+		{Object{Group: manifest.GroupSource, Kind: "Bucket", Namespace: "flux-system", Name: "none"}, ""},
+		{Object{Kind: "ConfigMap", Namespace: "flux-system", Name: "none"}, ""}, // nothing refers to it
 	} {
 		if got := g.differs(root, c.object); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)

@@ -18,7 +18,7 @@ import (
 type Object struct {
 	Group, Kind, Namespace, Name string
 	File                         string // of the tree that it comes from; "": not known
-	Path, Source                 string // of a Flux Kustomization: its path, and its source as kind/namespace/name
+	Path, Source                 string // where it leads Flux, as in [manifest.Led]
 	Kept                         bool   // Flux does not delete it where it leaves an entry point
 }
 
@@ -112,15 +112,24 @@ func (t tree) among(keys map[string]bool) (out []known) {
 	return out
 }
 
-// Broken is what cannot be built after a change: the first entry point that could be before it, or was not there.
+// Broken is what cannot be built after a change, or is built otherwise than the graph has read it: the first entry point of which that was not so before it,
+// or that was not there.
 func (g *Graph) Broken(before, after []Build) []config.Note {
-	failed := map[string]bool{}
+	failed, said := map[string]bool{}, map[string]bool{}
 	for _, b := range before {
 		failed[key(b.Entry)] = b.Err != ""
+		for _, o := range b.Objects {
+			said[g.differs(b.Entry, o)] = true
+		}
 	}
 	for _, b := range after {
 		if b.failed() && !failed[key(b.Entry)] {
 			return at(g.policy.Consistency.Builds, []config.Note{{Code: codeBuilds, Message: wordEntryNotBuilt(b)}})
+		}
+		for _, o := range b.Objects {
+			if message := g.differs(b.Entry, o); message != "" && !said[message] {
+				return at(g.policy.Consistency.Builds, []config.Note{{Code: codeBuilds, Message: wordEntry(b.Entry) + ": " + message}})
+			}
 		}
 	}
 	return nil

@@ -337,6 +337,14 @@ func wordSourceDiffers(o Object, source string) string {
 	return fmt.Sprintf("kustomize gives %s the source %s, but the graph has read %s", o, clip(o.Source), clip(source))
 }
 
+func wordFileDiffers(o Object, file string) string {
+	return fmt.Sprintf("kustomize makes %s of %s, but the graph has read it from %s", o, clip(o.File), clip(file))
+}
+
+func wordValuesDiffer(o Object) string {
+	return fmt.Sprintf("kustomize gives %s other values than the graph has read", o)
+}
+
 const wordUncompared = "more changed since this began than is compared with it: bring the branch up to date"
 
 func wordStale(first string, more int) string {

@@ -1,0 +1,59 @@
+package manifest
+
+import (
+	"cmp"
+	"strings"
+)
+
+// Led is where an object leads Flux: of a Flux Kustomization its path and its source as KIND/NAMESPACE/NAME, of a HelmRelease its chart and the source of
+// that, of a GitRepository or an OCIRepository its URL with what is read there.
+type Led struct{ Path, Source string }
+
+// Leads reports whether objects of a kind lead Flux somewhere.
+func Leads(group, kind string) bool {
+	switch group {
+	case GroupKustomize:
+		return kind == "Kustomization"
+	case GroupHelm:
+		return kind == "HelmRelease"
+	case GroupSource:
+		return kind == "GitRepository" || kind == "OCIRepository"
+	}
+	return false
+}
+
+// LedBy is what a reference in an object of a namespace names; "": nothing.
+func LedBy(r Ref, namespace string) string {
+	if r.Name == "" {
+		return ""
+	}
+	return r.Kind + "/" + cmp.Or(r.Namespace, namespace) + "/" + r.Name
+}
+
+// Revision is what a source is read at.
+type Revision struct{ Branch, Tag, Semver, Commit, Name string }
+
+// Of is the revision of a URL, as a text.
+func (r Revision) Of(url string) string {
+	for _, part := range [][2]string{{"branch", r.Branch}, {"tag", r.Tag}, {"semver", r.Semver}, {"commit", r.Commit}, {"name", r.Name}} {
+		if part[1] != "" {
+			url += " " + strings.Join(part[:], " ")
+		}
+	}
+	return url
+}
+
+// ValuesOf is a hash of the variables that a ConfigMap holds; "" where that is not known of all.
+func ValuesOf(data map[string]string) string {
+	h := &Digest{}
+	for _, key := range SortedKeys(data) {
+		value := data[key]
+		switch named := variableName.FindString(key) == key; {
+		case named && (len(value) > 2*MaxWord || Encrypted(value)) || strings.Contains(key+value, "${"):
+			return ""
+		case named:
+			h.Add(key, value)
+		}
+	}
+	return h.String()
+}
