@@ -42,7 +42,7 @@ func OpenClone(m *meter.Meter, dir string) (*Clone, error) {
 func (c *Clone) Close() error { return c.repo.Close() }
 
 // Overview lists the branches, and reads the file that stands at a path of the default branch's tip.
-func (c *Clone) Overview(_ context.Context, file string) (overview Overview, err error) {
+func (c *Clone) Overview(_ context.Context, file string) (_ Overview, err error) {
 	defer wrap(&err, "read %s", c.repo.dir)
 	heads, err := c.repo.heads()
 	if err != nil {
@@ -53,23 +53,10 @@ func (c *Clone) Overview(_ context.Context, file string) (overview Overview, err
 	}
 	c.survey = survey{heads: heads, graph: newGraph(c.repo.cost)}
 	name := cmp.Or(c.repo.DefaultBranch(), c.repo.named(plumbing.HEAD, "refs/heads/"))
-	tip, ok := c.survey.heads[name]
-	if !ok {
+	if _, ok := heads[name]; !ok {
 		return Overview{}, errors.New(sayNoDefault)
 	}
-	commit, err := c.repo.commit(tip)
-	if err != nil {
-		return Overview{}, err
-	}
-	overview = Overview{Default: name, Tip: plan.SHA(tip.String()), TipAt: commit.Committer.When.UTC()}
-	overview.File, overview.Data, err = c.repo.fileAt(commit.TreeHash, file)
-	wrap(&err, "file %q at %s", file, overview.Tip.Short())
-	if freeze, ok := heads[plan.FreezeBranch]; ok && err == nil {
-		if commit, err = c.repo.commit(freeze); err == nil {
-			overview.Frozen = plan.FreezeOf(plan.SHA(freeze.String()), commit.Message)
-		}
-	}
-	return overview, err
+	return c.survey.overview(name, file, c.repo.trees)
 }
 
 // Track finds how windowed branches stand to the branches that they follow, as Overview listed them.

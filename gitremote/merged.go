@@ -81,7 +81,7 @@ func (r *Repo) mergeFiles(at [3]object.TreeEntry, name string) (object.TreeEntry
 	bytes := 0
 	defer func() { r.cost.drop(0, bytes) }()
 	for i, e := range at {
-		if e.Mode != filemode.Regular && e.Mode != filemode.Executable {
+		if !isRegular(e.Mode) {
 			return object.TreeEntry{}, fmt.Errorf("%s %w", plan.Fit(name), ErrNotMerged)
 		}
 		var err error

@@ -544,7 +544,7 @@ func FuzzMirror(f *testing.F) {
 		}
 		if tree, err := open(t, dir).Tree(tip); err != nil {
 			t.Error(err)
-		} else if _, err := tree.ReadDir("."); err != nil {
+		} else if _, err := fs.ReadDir(tree, "."); err != nil {
 			t.Error(err)
 		}
 	})

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
@@ -91,12 +90,10 @@ func defaultOf(adv *packp.AdvRefs, heads map[plan.Branch]plumbing.Hash) (plan.Br
 
 // readTip reads the default branch's newest commit with one file. Where there are no filters the whole tree comes anyway, so
 // some of the history comes with it: most often that is all that is needed.
-func (r *Remote) readTip(ctx context.Context, name plan.Branch, file string) (overview Overview, err error) {
+func (r *Remote) readTip(ctx context.Context, name plan.Branch, file string) (_ Overview, err error) {
 	tip := r.survey.heads[name]
-	overview = Overview{Default: name, Tip: plan.SHA(tip.String())}
 	a := ask{wants: []plumbing.Hash{tip}, depth: 1}
-	freeze, frozen := r.survey.heads[plan.FreezeBranch]
-	if frozen && freeze != tip {
+	if freeze, frozen := r.survey.heads[plan.FreezeBranch]; frozen && freeze != tip {
 		a.wants = append(a.wants, freeze)
 	}
 	if !r.caps.Supports(capability.Filter) {
@@ -110,40 +107,7 @@ func (r *Remote) readTip(ctx context.Context, name plan.Branch, file string) (ov
 	if err := p.commits(r.survey.graph); err != nil {
 		return Overview{}, err
 	}
-	overview.TipAt, overview.File, overview.Data, err = p.readFile(tip, file)
-	wrap(&err, "file %q at %s", file, overview.Tip.Short())
-	if frozen && err == nil {
-		overview.Frozen, err = p.readFreeze(freeze)
-	}
-	return overview, err
-}
-
-// readFreeze reads what stands at the tip of the branch that freezes.
-func (p *pack) readFreeze(tip plumbing.Hash) (plan.Freeze, error) {
-	content, err := p.find(plumbing.CommitObject, tip, maxCommit)
-	if err != nil {
-		return plan.Freeze{}, err
-	}
-	c, err := decodeCommit(content)
-	if err != nil {
-		return plan.Freeze{}, err
-	}
-	return plan.FreezeOf(plan.SHA(tip.String()), c.Message), nil
-}
-
-// readFile reads when a commit was made and a file of its tree; nil: there is none.
-func (p *pack) readFile(commit plumbing.Hash, name string) (at time.Time, blob plan.SHA, data []byte, err error) {
-	content, err := p.find(plumbing.CommitObject, commit, maxCommit)
-	if err != nil {
-		return at, "", nil, err
-	}
-	c, err := decodeCommit(content)
-	if err != nil {
-		return at, "", nil, err
-	}
-	t := trees{cost: p.cost, get: p.find, listings: map[plumbing.Hash][]object.TreeEntry{}}
-	blob, data, err = t.fileAt(c.TreeHash, name)
-	return c.Committer.When.UTC(), blob, data, err
+	return r.survey.overview(name, file, trees{cost: r.cost, get: p.find, listings: map[plumbing.Hash][]object.TreeEntry{}})
 }
 
 // Track finds how windowed branches stand to the branches that they follow, as Overview listed them.

@@ -129,15 +129,6 @@ func (r *Repo) step(c *object.Commit, kind, digits string) (*object.Commit, erro
 	return c, nil
 }
 
-// commit reads a commit.
-func (r *Repo) commit(h plumbing.Hash) (*object.Commit, error) {
-	content, err := r.content(plumbing.CommitObject, h, maxCommit)
-	if err != nil {
-		return nil, err
-	}
-	return decodeCommit(content)
-}
-
 // peel is the commit that an object is, or that a tag leads to.
 func (r *Repo) peel(h plumbing.Hash) (*object.Commit, error) {
 	for range maxTag {

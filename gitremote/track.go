@@ -69,6 +69,24 @@ type survey struct {
 	graph *graph
 }
 
+// overview reads what a repository shows at the tip of its default branch, and what freezes it.
+func (s *survey) overview(name plan.Branch, file string, from trees) (Overview, error) {
+	tip := s.heads[name]
+	commit, err := from.commit(tip)
+	if err != nil {
+		return Overview{}, err
+	}
+	out := Overview{Default: name, Tip: plan.SHA(tip.String()), TipAt: commit.Committer.When.UTC()}
+	out.File, out.Data, err = from.fileAt(commit.TreeHash, file)
+	wrap(&err, "file %q at %s", file, out.Tip.Short())
+	if freeze, ok := s.heads[plan.FreezeBranch]; ok && err == nil {
+		if commit, err = from.commit(freeze); err == nil {
+			out.Frozen = plan.FreezeOf(plan.SHA(freeze.String()), commit.Message)
+		}
+	}
+	return out, err
+}
+
 // pair is a branch's tip and its source's.
 type pair struct{ source, tip plumbing.Hash }
 

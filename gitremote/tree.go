@@ -57,6 +57,15 @@ func (t *trees) listing(h plumbing.Hash, below string) ([]object.TreeEntry, erro
 	return found, nil
 }
 
+// commit reads a commit.
+func (t *trees) commit(h plumbing.Hash) (*object.Commit, error) {
+	content, err := t.get(plumbing.CommitObject, h, maxCommit)
+	if err != nil {
+		return nil, err
+	}
+	return decodeCommit(content)
+}
+
 // directory is a tree as an entry.
 func directory(h plumbing.Hash) object.TreeEntry {
 	return object.TreeEntry{Hash: h, Mode: filemode.Dir}
@@ -116,17 +125,17 @@ func (t *trees) tree(root plumbing.Hash) *Tree {
 	return &Tree{trees: t, root: root, dirs: map[string][]object.TreeEntry{}}
 }
 
-// find is the entry at a valid path, if something stands there.
-func (t *Tree) find(name string) (object.TreeEntry, bool, error) {
+// find is the entry at a valid path; the zero entry where nothing stands: go-git reads no entry without a mode.
+func (t *Tree) find(name string) (object.TreeEntry, error) {
 	if name == "." {
-		return directory(t.root), true, nil
+		return directory(t.root), nil
 	}
 	entries, err := t.list(path.Dir(name))
 	i, ok := slices.BinarySearchFunc(entries, path.Base(name), func(e object.TreeEntry, name string) int { return cmp.Compare(e.Name, name) })
 	if !ok {
-		return object.TreeEntry{}, false, err
+		return object.TreeEntry{}, err
 	}
-	return entries[i], true, nil
+	return entries[i], nil
 }
 
 // list is the entries of a directory; what is none has none. Those above it are read before, each once.
@@ -134,7 +143,7 @@ func (t *Tree) list(dir string) ([]object.TreeEntry, error) {
 	if entries, ok := t.dirs[dir]; ok {
 		return entries, nil
 	}
-	e, _, err := t.find(dir)
+	e, err := t.find(dir)
 	if err != nil || e.Mode != filemode.Dir {
 		return nil, err
 	}
@@ -149,59 +158,41 @@ func (t *Tree) list(dir string) ([]object.TreeEntry, error) {
 	return entries, nil
 }
 
-// entry is the entry at a path, as fs.FS has it.
-func (t *Tree) entry(op, name string) (object.TreeEntry, error) {
-	if !fs.ValidPath(name) {
-		return object.TreeEntry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
-	}
-	e, ok, err := t.find(name)
-	if ok {
-		return e, nil
-	}
-	return e, &fs.PathError{Op: op, Path: name, Err: cmp.Or(err, fs.ErrNotExist)}
-}
-
 // Open implements fs.FS.
 func (t *Tree) Open(name string) (fs.File, error) {
-	e, err := t.entry("open", name)
-	if err != nil {
-		return nil, err
-	}
-	e.Name = path.Base(name)
-	n := &node{entry: e, tree: t, dir: path.Dir(name)}
-	if n.IsDir() {
-		n.entries, err = t.ReadDir(name)
-		return n, err
-	}
-	if !isRegular(e.Mode) {
-		return n, nil
-	}
-	data, err := t.trees.get(plumbing.BlobObject, e.Hash, MaxTreeFile)
+	n, err := t.open(name)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	n.size, n.content = int64(len(data)), bytes.NewReader(data)
 	return n, nil
 }
 
-// ReadDir implements fs.ReadDirFS.
-func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
-	e, err := t.entry("readdir", name)
+func (t *Tree) open(name string) (*node, error) {
+	if !fs.ValidPath(name) {
+		return nil, fs.ErrInvalid
+	}
+	e, err := t.find(name)
 	if err != nil {
 		return nil, err
 	}
-	if e.Mode != filemode.Dir {
-		return nil, &fs.PathError{Op: "readdir", Path: name, Err: ErrNotAFile}
+	n := &node{entry: e, tree: t, dir: path.Dir(name)}
+	n.entry.Name = path.Base(name)
+	switch {
+	case e.Mode == filemode.Empty:
+		return nil, fs.ErrNotExist
+	case n.IsDir():
+		entries, err := t.list(name)
+		n.entries = make([]fs.DirEntry, len(entries))
+		for i, e := range entries {
+			n.entries[i] = &node{entry: e, tree: t, dir: name}
+		}
+		return n, err
+	case isRegular(e.Mode):
+		data, err := t.trees.get(plumbing.BlobObject, e.Hash, MaxTreeFile)
+		n.size, n.content = int64(len(data)), bytes.NewReader(data)
+		return n, err
 	}
-	entries, err := t.list(name)
-	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
-	}
-	out := make([]fs.DirEntry, 0, len(entries))
-	for _, e := range entries {
-		out = append(out, &node{entry: e, tree: t, dir: name})
-	}
-	return out, nil
+	return n, nil
 }
 
 // fileAt is the file at a path below a tree; nil: nothing stands there. A directory, symbolic link or submodule is ErrNotAFile, more than
@@ -210,12 +201,16 @@ func (t *trees) fileAt(root plumbing.Hash, name string) (plan.SHA, []byte, error
 	if name = path.Clean(name); name == "." || !fs.ValidPath(name) {
 		return "", nil, nil
 	}
-	e, ok, err := t.tree(root).find(name)
+	e, err := t.tree(root).find(name)
 	switch {
-	case err != nil || !ok:
+	case err != nil || e.Mode == filemode.Empty:
 		return "", nil, err
-	case !isRegular(e.Mode):
-		return "", nil, fmt.Errorf("%w: %s", ErrNotAFile, kindOf(e.Mode))
+	case e.Mode == filemode.Dir:
+		return "", nil, fmt.Errorf("%w: a directory", ErrNotAFile)
+	case e.Mode == filemode.Symlink:
+		return "", nil, fmt.Errorf("%w: a symbolic link", ErrNotAFile)
+	case e.Mode == filemode.Submodule:
+		return "", nil, fmt.Errorf("%w: a submodule", ErrNotAFile)
 	}
 	data, err := t.get(plumbing.BlobObject, e.Hash, MaxFile)
 	if err == nil && data == nil {
@@ -224,21 +219,9 @@ func (t *trees) fileAt(root plumbing.Hash, name string) (plan.SHA, []byte, error
 	return plan.SHA(e.Hash.String()), data, err
 }
 
-// kindOf is a mode in words.
-func kindOf(mode filemode.FileMode) string {
-	switch mode {
-	case filemode.Dir:
-		return "a directory"
-	case filemode.Symlink:
-		return "a symbolic link"
-	case filemode.Submodule:
-		return "a submodule"
-	}
-	return "a file"
-}
-
+// isRegular reports whether a mode is that of a file; go-git reads older ones as these two.
 func isRegular(mode filemode.FileMode) bool {
-	return mode == filemode.Regular || mode == filemode.Executable || mode == filemode.Deprecated
+	return mode == filemode.Regular || mode == filemode.Executable
 }
 
 // node is what stands at a path of a tree: as an entry of a directory, as what is known of a file, and as one that was opened. The size of a file is
