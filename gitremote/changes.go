@@ -83,69 +83,49 @@ func (c change) kind() plan.Change {
 // isLeaf reports whether something stands there that is no directory.
 func isLeaf(e object.TreeEntry) bool { return e.Mode != filemode.Dir && e.Mode != filemode.Empty }
 
-// diff compares trees. It descends only where they differ, and holds no directory while it reads those below it: hostile ones
-// are large, and deep.
-type diff struct {
-	repo *Repo
-	out  map[string]change
-	todo []folder
+// folder is what stood at a path and what stands there, one of them at least a directory.
+type folder struct {
+	change
+	below string // the path, with a slash
 }
 
-// diff is every path that differs between two entries. It is kept: the same trees are compared for a change's paths and for its graph.
+// diff is every path that differs between two trees. It is kept: the same ones are compared for a change's paths and for its graph. It descends only
+// where they differ, and holds no directory while it reads those below it: hostile ones are large, and deep.
 func (r *Repo) diff(was, is object.TreeEntry) (map[string]change, error) {
 	key := [2]plumbing.Hash{was.Hash, is.Hash}
 	if known, ok := r.diffs[key]; ok {
 		return known, nil
 	}
-	d := diff{repo: r, out: map[string]change{}, todo: []folder{{was, is, ""}}}
-	for len(d.todo) > 0 {
-		next := d.todo[len(d.todo)-1]
-		d.todo = d.todo[:len(d.todo)-1]
-		if err := d.entries(next); err != nil {
+	out, todo := map[string]change{}, []folder{{change{was, is}, ""}}
+	for len(todo) > 0 {
+		in := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		dirs, err := r.within([3]object.TreeEntry{in.was, in.is}, in.below)
+		if err == nil {
+			err = r.cost.compare(len(dirs[0])+len(dirs[1]), in.below)
+		}
+		for at := range zip(dirs) {
+			if err != nil || equal(at[0], at[1]) {
+				continue
+			}
+			c, name := change{at[0], at[1]}, cmp.Or(at[0].Name, at[1].Name)
+			if isLeaf(c.was) || isLeaf(c.is) {
+				if err = r.cost.hold(pathNodes, len(in.below)+len(name), in.below); err == nil {
+					out[in.below+name] = c
+				}
+			}
+			if err == nil && (c.was.Mode == filemode.Dir || c.is.Mode == filemode.Dir) {
+				if err = r.cost.hold(1, len(in.below)+len(name)+1, in.below); err == nil {
+					todo = append(todo, folder{c, in.below + name + "/"})
+				}
+			}
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
-	r.diffs[key] = d.out
-	return d.out, nil
-}
-
-// entries compares what is in two directories of one name.
-func (d *diff) entries(p folder) error {
-	dirs, err := d.repo.within([3]object.TreeEntry{p.was, p.is}, p.below)
-	if err == nil {
-		err = d.repo.cost.compare(len(dirs[0])+len(dirs[1]), p.below)
-	}
-	for at := range zip(dirs) {
-		if err == nil && !equal(at[0], at[1]) {
-			err = d.compare(at[0], at[1], p.below)
-		}
-	}
-	return err
-}
-
-// compare compares what stood at a path with what stands there.
-func (d *diff) compare(was, is object.TreeEntry, below string) error {
-	name := cmp.Or(was.Name, is.Name)
-	if isLeaf(was) || isLeaf(is) {
-		if err := d.repo.cost.hold(pathNodes, len(below)+len(name), below); err != nil {
-			return err
-		}
-		d.out[below+name] = change{was, is}
-	}
-	if was.Mode != filemode.Dir && is.Mode != filemode.Dir {
-		return nil
-	}
-	if err := d.repo.cost.hold(1, len(below)+len(name)+1, below); err != nil {
-		return err
-	}
-	d.todo = append(d.todo, folder{was, is, below + name + "/"})
-	return nil
-}
-
-// folder is what stood at a path and what stands there, one of them at least a directory.
-type folder struct {
-	was, is object.TreeEntry
-	below   string // the path, with a slash
+	r.diffs[key] = out
+	return out, nil
 }
 
 // moves pairs added paths of sorted names with deleted ones of the same content: same file name first, then in order. Each is used once. A symbolic

@@ -16,6 +16,7 @@ import (
 	gitfile "github.com/go-git/go-git/v5/plumbing/transport/file"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
+	"github.com/go-git/go-git/v5/utils/ioutil"
 
 	"github.com/sluicegate/sluice/meter"
 	"github.com/sluicegate/sluice/plan"
@@ -97,15 +98,9 @@ func display(end transport.Endpoint) string {
 	return plan.Clean(end.String())
 }
 
-// session is what begin can begin.
-type session interface {
-	AdvertisedReferencesContext(context.Context) (*packp.AdvRefs, error)
-	Close() error
-}
-
 // begin begins a session with a list of refs. Where the server wants credentials and none were sent, they are looked for
 // once.
-func begin[S session](ctx context.Context, r *Remote, open func(*transport.Endpoint, transport.AuthMethod) (S, error)) (S, *packp.AdvRefs, error) {
+func begin[S transport.Session](ctx context.Context, r *Remote, open func(*transport.Endpoint, transport.AuthMethod) (S, error)) (S, *packp.AdvRefs, error) {
 	s, adv, err := try(ctx, r, open)
 	if !errors.Is(err, transport.ErrAuthenticationRequired) || !r.stateless() {
 		return s, adv, err
@@ -124,41 +119,39 @@ func begin[S session](ctx context.Context, r *Remote, open func(*transport.Endpo
 }
 
 // try is one attempt. Connecting cannot be cancelled in go-git, so it is left alone when the caller has had enough.
-func try[S session](ctx context.Context, r *Remote, open func(*transport.Endpoint, transport.AuthMethod) (S, error)) (S, *packp.AdvRefs, error) {
-	type openResult struct {
-		session S
-		err     error
-	}
+func try[S transport.Session](ctx context.Context, r *Remote, open func(*transport.Endpoint, transport.AuthMethod) (S, error)) (S, *packp.AdvRefs, error) {
 	auth, err := r.auth()
 	if err != nil {
 		return *new(S), nil, err
 	}
 	defer r.cost.meter.Pause()()
-	done := make(chan openResult, 1)
+	var s S
+	opened := make(chan error, 1)
 	end := *r.end
 	go func() {
-		s, err := open(&end, auth)
-		done <- openResult{s, err}
+		var err error
+		s, err = open(&end, auth)
+		opened <- err
 	}()
 	select {
 	case <-ctx.Done():
-		return *new(S), nil, ctx.Err()
-	case o := <-done:
-		if o.err != nil {
-			return o.session, nil, o.err
-		}
-		if !r.stateless() {
-			err = r.answers.bound(o.session)
-		}
-		var adv *packp.AdvRefs
-		if err == nil {
-			adv, err = o.session.AdvertisedReferencesContext(ctx)
-		}
-		if err != nil {
-			_ = o.session.Close()
-		}
-		return o.session, adv, err
+		return *new(S), nil, ctx.Err() // s is the other goroutine's
+	case err = <-opened:
 	}
+	if err != nil {
+		return s, nil, err
+	}
+	if !r.stateless() {
+		err = r.answers.bound(s)
+	}
+	var adv *packp.AdvRefs
+	if err == nil {
+		adv, err = s.AdvertisedReferencesContext(ctx)
+	}
+	if err != nil {
+		_ = s.Close()
+	}
+	return s, adv, err
 }
 
 // fault puts what went wrong with a remote, if anything did, into words that hold no secret.
@@ -256,10 +249,7 @@ func (b *boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 		return nil, err
 	}
 	if res.StatusCode < 200 || res.StatusCode > 299 { // of an error the beginning is enough
-		res.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(res.Body, maxRefusal), res.Body}
+		res.Body = ioutil.NewReadCloser(io.LimitReader(res.Body, maxRefusal), res.Body)
 	}
 	res.Body = b.begin(res.Body)
 	return res, nil

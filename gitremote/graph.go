@@ -2,6 +2,7 @@ package gitremote
 
 import (
 	"bytes"
+	"cmp"
 	"container/heap"
 	"errors"
 	"slices"
@@ -114,26 +115,13 @@ func (g *graph) walk(n int) error {
 	return g.cost.compare(n, "the history")
 }
 
-// line is the first-parent line of a commit as far as it is known, the newest first, and whether the history ends there.
-func (g *graph) line(tip plumbing.Hash) (found []int32, whole bool) {
-	i, ok := g.index[tip]
-	for ok && len(found) < maxLine && g.nodes[i].read {
-		found = append(found, i)
-		if len(g.nodes[i].parents) == 0 {
-			return found, true
-		}
-		i = g.nodes[i].parents[0]
-	}
-	return found, false
-}
-
 // source is a branch that others follow, with all that is known of what it descends from.
 type source struct {
 	graph *graph
 	tip   int32
-	known bool // the tip was read
-	line  []int32
-	whole bool
+	known bool    // the tip was read
+	line  []int32 // its first parents as far as they are known, the newest first
+	whole bool    // the history ends where the line does
 	// unread is the commits that are only known as somebody's parent.
 	unread []int32
 	// first is, for each commit that the tip descends from, the oldest commit of the line that leads to it: its place
@@ -148,7 +136,14 @@ func (g *graph) follow(tip plumbing.Hash) *source {
 		return s
 	}
 	s.tip = g.index[tip]
-	s.line, s.whole = g.line(tip)
+	for i := s.tip; len(s.line) < maxLine && !s.whole && g.nodes[i].read; {
+		s.line = append(s.line, i)
+		if parents := g.nodes[i].parents; len(parents) > 0 {
+			i = parents[0]
+		} else {
+			s.whole = true
+		}
+	}
 	for k := len(s.line) - 1; k >= 0; k-- {
 		g.spread(s.line[k], func(i int32) bool {
 			if s.first[i] != 0 {
@@ -244,13 +239,12 @@ func (s *source) commits() []plan.Commit {
 // mergeBases is the best common ancestors of two commits, sorted: one as a rule, several where histories crossed. None at all is
 // ErrUnrelated.
 func (r *Repo) mergeBases(a, b plan.SHA) ([]plumbing.Hash, error) {
-	var ends [2]plumbing.Hash
-	for i, sha := range []plan.SHA{a, b} {
-		var err error
-		if ends[i], err = hash(sha); err != nil {
-			return nil, err
-		}
+	from, err := hash(a)
+	to, bad := hash(b)
+	if err = cmp.Or(err, bad); err != nil {
+		return nil, err
 	}
+	ends := [2]plumbing.Hash{from, to}
 	if known, ok := r.bases[ends]; ok {
 		return known, nil
 	}

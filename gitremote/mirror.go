@@ -67,7 +67,7 @@ func (r *Remote) update(ctx context.Context, m *mirror, wants []plumbing.Hash) e
 	err := r.grow(ctx, m, wants)
 	// Perhaps it is the mirror's fault. What is too large, and a full disk, are not.
 	broken := err != nil && m.received && ctx.Err() == nil && r.cost.meter.Err() == nil && !errors.Is(err, ErrTooLarge) && !errors.Is(err, syscall.ENOSPC)
-	if broken && m.size > 0 || errors.Is(err, errFull) && !m.least(wants) {
+	if broken && m.size > 0 || errors.Is(err, errFull) && (m.packs != 1 || !slices.Equal(m.commits, wants[:1])) {
 		if err := m.clear(); err != nil {
 			return err
 		}
@@ -101,11 +101,6 @@ func (r *Remote) grow(ctx context.Context, m *mirror, wants []plumbing.Hash) err
 		err = r.extend(ctx, m, missing, nil)
 	}
 	return err
-}
-
-// least reports whether nothing is there but the first of some commits.
-func (m *mirror) least(wants []plumbing.Hash) bool {
-	return m.packs == 1 && slices.Equal(m.commits, wants[:1])
 }
 
 // extend makes one request, and adds what comes to the mirror.

@@ -268,29 +268,22 @@ func (p *pack) find(kind plumbing.ObjectType, want plumbing.Hash, limit int64) (
 // decodeCommit reads a commit, but for the headers after the first ones, of which nothing is asked: go-git puts a signature together line by line, which takes
 // the square of what it has.
 func decodeCommit(content []byte) (*object.Commit, error) {
-	c, others := &object.Commit{}, firstHeaders(content)
-	to := others + max(0, bytes.Index(content[others:], []byte("\n\n"))+1)
-	if bytes.HasPrefix(content[others:], newline) {
-		to = others
-	} else if to == others {
-		to = len(content) // there is no message
+	headers, message := content, []byte{}
+	if i := bytes.Index(content, []byte("\n\n")); i >= 0 {
+		headers, message = content[:i+1], content[i+1:]
 	}
-	err := c.Decode(memory(plumbing.CommitObject, slices.Concat(content[:others], content[to:])))
+	n := 0 // bytes of the first headers
+	for line := range bytes.Lines(headers) {
+		key, _, _ := bytes.Cut(bytes.TrimRight(line, "\n"), []byte(" "))
+		if !slices.Contains([]string{"tree", "parent", "author", "committer"}, string(key)) {
+			break
+		}
+		n += len(line)
+	}
+	c := &object.Commit{}
+	err := c.Decode(memory(plumbing.CommitObject, slices.Concat(headers[:n], message)))
 	c.Hash = plumbing.ComputeHash(plumbing.CommitObject, content)
 	return c, err
-}
-
-// firstHeaders is how many bytes of a commit its first headers have: what everybody reads of it.
-func firstHeaders(content []byte) (n int) {
-	for line := range bytes.Lines(content) {
-		switch key, _, _ := bytes.Cut(bytes.TrimRight(line, "\n"), []byte(" ")); string(key) {
-		case "tree", "parent", "author", "committer":
-			n += len(line)
-		default:
-			return n
-		}
-	}
-	return n
 }
 
 // memory is an object for go-git's decoders.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"strings"
 	"time"
 
@@ -55,54 +54,44 @@ func (r *Remote) Move(ctx context.Context, p Push) (_ []Refusal, err error) {
 	for pushes := 1; len(groups) > 0; pushes++ {
 		moves := groups[0]
 		groups = groups[1:]
-		got, err := r.attempt(ctx, p, moves)
+		sent, declined, err := r.attempt(ctx, p, moves, refused)
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range moves {
-			delete(refused, m.Branch)
-		}
-		maps.Copy(refused, got.refused)
-		if n := len(got.sent); n > 1 && got.declined == n && pushes+len(groups)+2 <= maxPushes {
-			groups = append(groups, got.sent[:n/2], got.sent[n/2:])
+		if n := len(sent); n > 1 && declined == n && pushes+len(groups)+2 <= maxPushes {
+			groups = append(groups, sent[:n/2], sent[n/2:])
 		}
 	}
 	return refused.of(p.Moves), nil
 }
 
-// attempt is what became of the moves of one push.
-type attempt struct {
-	refused  refusals
-	sent     []plan.Move
-	declined int // of those sent, by the server and not by a lease
-}
-
-// attempt makes one push of the moves that are still as they were observed.
-func (r *Remote) attempt(ctx context.Context, p Push, moves []plan.Move) (attempt, error) {
-	out := attempt{refused: refusals{}}
+// attempt makes one push of the moves that are still as they were observed, and puts down which were refused: declined is how many of those sent, by
+// the server and not by a lease.
+func (r *Remote) attempt(ctx context.Context, p Push, moves []plan.Move, refused refusals) (sent []plan.Move, declined int, err error) {
 	s, adv, err := begin(ctx, r, r.client.NewReceivePackSession)
 	if err != nil {
-		return out, err
+		return nil, 0, err
 	}
 	defer func() { _ = s.Close() }() // the answer was read, or the error is returned
 	if err := supported(adv); err != nil {
-		return out, err
+		return nil, 0, err
 	}
 	for _, m := range moves {
+		delete(refused, m.Branch)
 		switch {
-		case out.refused.done(m, shaOf(adv.References, m.Branch)):
+		case refused.done(m, shaOf(adv.References, m.Branch)):
 		case p.late(m):
-			out.refused.add(m.Branch, wordsLate)
+			refused.add(m.Branch, wordsLate)
 		case !fitForRef(string(m.Branch)):
-			out.refused.add(m.Branch, wordsBadName)
+			refused.add(m.Branch, wordsBadName)
 		default:
-			out.sent = append(out.sent, m)
+			sent = append(sent, m)
 		}
 	}
-	if len(out.sent) == 0 {
-		return out, nil
+	if len(sent) > 0 {
+		declined, err = r.push(ctx, s, adv.Capabilities, sent, refused)
 	}
-	return out, r.push(ctx, s, adv.Capabilities, &out)
+	return sent, declined, err
 }
 
 // shaOf is where a branch is in a list of refs; "": it is not there.
@@ -113,26 +102,26 @@ func shaOf(refs map[string]plumbing.Hash, b plan.Branch) plan.SHA {
 	return ""
 }
 
-// push sends the commands and puts down what was refused.
-func (r *Remote) push(ctx context.Context, s transport.ReceivePackSession, offered *capability.List, out *attempt) error {
+// push sends the commands and puts down what was refused, with the server's reason and what the refs are then, if they could be read again.
+func (r *Remote) push(ctx context.Context, s transport.ReceivePackSession, offered *capability.List, sent []plan.Move, refused refusals) (declined int, err error) {
 	var printed transcript
-	req, err := request(offered, out.sent, &printed)
+	req, err := request(offered, sent, &printed)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	report, err := s.ReceivePack(ctx, req)
 	if report == nil && err != nil && ctx.Err() != nil {
-		return err
+		return 0, err
 	}
-	no := unconfirmed(report, out.sent, r.creds.hide(printed.String()))
+	no := unconfirmed(report, sent, r.creds.hide(printed.String()))
 	if len(no) == 0 {
-		return nil
+		return 0, nil
 	}
 	// What was refused, or lost on the way back, is looked at: somebody may have moved it, or it may be where it should be.
 	now, again := r.connect(ctx)
 	if again != nil {
 		if report == nil {
-			return errors.Join(err, again)
+			return 0, errors.Join(err, again)
 		}
 		now = nil
 	}
@@ -140,25 +129,19 @@ func (r *Remote) push(ctx context.Context, s transport.ReceivePackSession, offer
 	if report == nil && err != nil {
 		lost = r.creds.hide(plan.Clean(err.Error()))
 	}
-	for _, m := range out.sent {
-		if why, ok := no[m.Branch]; ok {
-			out.judge(m, now, cmp.Or(why, lost))
+	for _, m := range sent {
+		why, unsure := no[m.Branch]
+		why = cmp.Or(why, lost)
+		switch {
+		case !unsure, now != nil && refused.done(m, shaOf(now.References, m.Branch)):
+		case why == "":
+			refused.add(m.Branch, wordsNoAnswer)
+		default:
+			declined++
+			refused.add(m.Branch, wordsRefused, why)
 		}
 	}
-	return nil
-}
-
-// judge puts down what became of a move that the server did not confirm, with the server's reason and, if they could be read
-// again, the refs as they are.
-func (a *attempt) judge(m plan.Move, now *packp.AdvRefs, why string) {
-	switch {
-	case now != nil && a.refused.done(m, shaOf(now.References, m.Branch)):
-	case why == "":
-		a.refused.add(m.Branch, wordsNoAnswer)
-	default:
-		a.declined++
-		a.refused.add(m.Branch, wordsRefused, why)
-	}
+	return declined, nil
 }
 
 // request is the commands with their leases, and a pack of nothing. It is not atomic: one refused branch stops no other.
@@ -171,15 +154,13 @@ func request(offered *capability.List, moves []plan.Move, printed io.Writer) (*p
 		req.Progress = printed
 	}
 	for _, m := range moves {
+		from := plumbing.ZeroHash
 		to, err := hash(m.New)
+		if err == nil && m.Old != "" {
+			from, err = hash(m.Old)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", showName(m.Branch), err)
-		}
-		from := plumbing.ZeroHash
-		if m.Old != "" {
-			if from, err = hash(m.Old); err != nil {
-				return nil, fmt.Errorf("%s: %w", showName(m.Branch), err)
-			}
 		}
 		req.Commands = append(req.Commands, &packp.Command{Name: plumbing.NewBranchReferenceName(string(m.Branch)), Old: from, New: to})
 	}

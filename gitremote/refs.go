@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,7 +59,7 @@ func (c *Clone) Move(ctx context.Context, p Push) (_ []Refusal, err error) {
 // outside makes the git directory that git is run in.
 func (c *Clone) outside(now time.Time) (string, error) {
 	common := c.repo.at.common
-	logs := c.keepsLogs()
+	logs := slices.Contains([]string{"true", "always", "yes", "on", "1"}, c.repo.logs) || c.repo.logs == "" && c.repo.bare != "true" // as git has it
 	if logs {
 		if err := os.Mkdir(filepath.Join(common, "logs"), 0o777); err != nil && !errors.Is(err, os.ErrExist) {
 			return "", err
@@ -237,17 +238,6 @@ func updateRefs(ctx context.Context, dir, lines string, at time.Time) (string, e
 		return cmp.Or(strings.TrimPrefix(printed.String(), "fatal: "), exit.Error()), nil
 	}
 	return "", err
-}
-
-// keepsLogs reports whether git would begin a reflog for a branch here.
-func (c *Clone) keepsLogs() bool {
-	switch c.repo.logs {
-	case "true", "always", "yes", "on", "1":
-		return true
-	case "":
-		return c.repo.bare != "true"
-	}
-	return false
 }
 
 // busy is the branches that are checked out, each with where: by the repository's own working directory, by linked ones, and

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -192,18 +191,13 @@ func (r *Remote) receive(ctx context.Context, a ask, f packp.Filter) (p *pack, e
 	defer func() { _ = answer.Close() }() // all was read, or the error is returned already
 	// What stands before the pack is kept in memory, so only now the answer may be as long as a pack may be.
 	r.answers.last.left, r.answers.last.pack = maxReceived, true
-	return spool(r.cost, unwrapped(answer, req.Capabilities))
-}
-
-// unwrapped is the pack within an answer.
-func unwrapped(answer io.Reader, caps *capability.List) io.Reader {
 	switch {
-	case caps.Supports(capability.Sideband64k):
-		return sideband.NewDemuxer(sideband.Sideband64k, answer)
-	case caps.Supports(capability.Sideband):
-		return sideband.NewDemuxer(sideband.Sideband, answer)
+	case req.Capabilities.Supports(capability.Sideband64k):
+		return spool(r.cost, sideband.NewDemuxer(sideband.Sideband64k, answer))
+	case req.Capabilities.Supports(capability.Sideband):
+		return spool(r.cost, sideband.NewDemuxer(sideband.Sideband, answer))
 	}
-	return answer
+	return spool(r.cost, answer)
 }
 
 // stateless reports whether one session answers many requests.

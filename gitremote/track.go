@@ -117,8 +117,7 @@ func (s *survey) track(ctx context.Context, wanted []Follower, from reader) ([]p
 			return nil, nil, err
 		}
 	}
-	branches, err := s.tracked(wanted, known)
-	return branches, known.sources(s, wanted), err
+	return s.tracked(wanted, known)
 }
 
 // standings is what a graph proves at one time of the sources and of the pairs of branches, each once.
@@ -217,61 +216,46 @@ func (s *survey) learnApart(ctx context.Context, known *standings, from reader) 
 	return nil
 }
 
-// tracked is the branches as the plan has them, in the order wanted. All that could be read was, so what is not known of a
-// branch by now is an error, never a relation.
-func (s *survey) tracked(wanted []Follower, known *standings) ([]plan.WindowedBranch, error) {
-	folded := map[string][]plan.Branch{}
+// tracked is the branches and the sources as the plan has them, the branches in the order wanted; a source that is not there has no tip. All that could
+// be read was, so what is not known of a branch by now is an error, never a relation.
+func (s *survey) tracked(wanted []Follower, known *standings) ([]plan.WindowedBranch, map[plan.Branch]plan.Source, error) {
+	alike := map[string][]plan.Branch{} // by their names in lower case
 	for _, w := range wanted {
-		folded[strings.ToLower(string(w.Name))] = nil
+		alike[strings.ToLower(string(w.Name))] = nil
 	}
 	for name := range s.heads {
-		like := strings.ToLower(string(name))
-		if alike, ok := folded[like]; ok {
-			folded[like] = append(alike, name)
+		folded := strings.ToLower(string(name))
+		if names, ok := alike[folded]; ok {
+			alike[folded] = append(names, name)
 		}
 	}
-	out := make([]plan.WindowedBranch, 0, len(wanted))
+	branches, sources := make([]plan.WindowedBranch, 0, len(wanted)), map[plan.Branch]plan.Source{}
 	for _, w := range wanted {
-		t := plan.WindowedBranch{Name: w.Name, Relation: plan.Absent, CaseConflict: caseConflict(folded[strings.ToLower(string(w.Name))], w.Name)}
+		source, followed := s.heads[w.From]
+		if _, done := sources[w.From]; !done {
+			from := plan.Source{NoChecks: true}
+			if followed {
+				from.Tip, from.Line = plan.SHA(source.String()), known.follow[source].commits()
+			}
+			sources[w.From] = from
+		}
+		b := plan.WindowedBranch{Name: w.Name, Relation: plan.Absent}
+		names := alike[strings.ToLower(string(w.Name))]
+		slices.Sort(names)
+		if i := slices.IndexFunc(names, func(n plan.Branch) bool { return n != w.Name }); i >= 0 {
+			b.CaseConflict = names[i]
+		}
 		if tip, ok := s.heads[w.Name]; ok {
-			t.Tip, t.Relation = plan.SHA(tip.String()), plan.RelationUnknown
-			if source, ok := s.heads[w.From]; ok {
+			b.Tip, b.Relation = plan.SHA(tip.String()), plan.RelationUnknown
+			if followed {
 				at := known.of[pair{source, tip}]
-				t.Relation, t.Reach = at.relation, at.reach
+				b.Relation, b.Reach = at.relation, at.reach
 				if at.relation == plan.RelationUnknown {
-					return nil, fmt.Errorf("%w: how %s stands to %s", ErrIncomplete, showName(w.Name), showName(w.From))
+					return nil, nil, fmt.Errorf("%w: how %s stands to %s", ErrIncomplete, showName(w.Name), showName(w.From))
 				}
 			}
 		}
-		out = append(out, t)
+		branches = append(branches, b)
 	}
-	return out, nil
-}
-
-// caseConflict is the first of names that is not the name itself.
-func caseConflict(names []plan.Branch, name plan.Branch) plan.Branch {
-	slices.Sort(names)
-	for _, n := range names {
-		if n != name {
-			return n
-		}
-	}
-	return ""
-}
-
-// sources is the followed branches as the plan has them; one that is not there has no tip.
-func (k *standings) sources(s *survey, wanted []Follower) map[plan.Branch]plan.Source {
-	out := map[plan.Branch]plan.Source{}
-	for _, w := range wanted {
-		if _, done := out[w.From]; done {
-			continue
-		}
-		from := plan.Source{NoChecks: true}
-		if tip, ok := s.heads[w.From]; ok {
-			at := k.follow[tip]
-			from.Tip, from.Line = plan.SHA(tip.String()), at.commits()
-		}
-		out[w.From] = from
-	}
-	return out
+	return branches, sources, nil
 }
