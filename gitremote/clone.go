@@ -60,22 +60,18 @@ func (c *Clone) Overview(_ context.Context, file string) (_ Overview, err error)
 }
 
 // Track finds how windowed branches stand to the branches that they follow, as Overview listed them.
-func (c *Clone) Track(ctx context.Context, wanted []Follower) (_ []plan.WindowedBranch, _ map[plan.Branch]plan.Source, err error) {
+func (c *Clone) Track(_ context.Context, wanted []Follower) (_ []plan.WindowedBranch, _ map[plan.Branch]plan.Source, err error) {
 	defer wrap(&err, "read %s", c.repo.dir)
-	return c.survey.track(ctx, wanted, c)
-}
-
-// stages: reading from disk costs the same whatever it is for.
-func (c *Clone) stages() []stage {
-	var out []stage
-	for n := fewCommits; n < manyCommits; n *= growth {
-		out = append(out, stage{depth: n, tips: true, lines: true})
-	}
-	return append(out, stage{tips: true, lines: true})
-}
-
-// read gets a part of the history into a graph: the newest commits, as many as it is deep.
-func (c *Clone) read(_ context.Context, a ask, into *graph) error {
-	_, err := c.repo.newest(a.wants, a.depth, into)
-	return err
+	return c.survey.track(wanted, func(known *standings) error {
+		for n := fewCommits; !known.complete() || !known.lined(); n *= growth {
+			whole, err := c.repo.newest(known.ends(), n, c.survey.graph)
+			if err == nil {
+				err = known.ask(c.survey.graph)
+			}
+			if err != nil || whole {
+				return err
+			}
+		}
+		return nil
+	})
 }

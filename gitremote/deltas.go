@@ -56,18 +56,17 @@ func (d *deltas) read(at, limit int64) ([]byte, plumbing.ObjectType, error) {
 		}
 		switch h.Type {
 		case plumbing.REFDeltaObject:
-			base, err := d.find(h.Reference)
-			if errors.Is(err, plumbing.ErrObjectNotFound) && d.elsewhere != nil {
-				content, kind, err := d.elsewhere(h.Reference, limit)
-				if err != nil {
-					return nil, kind, fmt.Errorf("the base of a delta: %w", err)
+			chain = append(chain, at)
+			if at, err = d.find(h.Reference); errors.Is(err, plumbing.ErrObjectNotFound) && d.elsewhere != nil {
+				var content []byte
+				var kind plumbing.ObjectType
+				if content, kind, err = d.elsewhere(h.Reference, limit); err == nil {
+					return d.apply(chain, content, kind, limit)
 				}
-				return d.apply(append(chain, at), content, kind, limit)
 			}
 			if err != nil {
 				return nil, plumbing.InvalidObject, fmt.Errorf("the base of a delta: %w", err)
 			}
-			chain, at = append(chain, at), base
 		case plumbing.OFSDeltaObject:
 			chain, at = append(chain, at), h.OffsetReference
 		case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:

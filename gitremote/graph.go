@@ -26,9 +26,8 @@ const (
 
 // Commits that are read before it is asked whether they are enough: so many at first, then growth times as many.
 const (
-	fewCommits  = 64
-	growth      = 2
-	manyCommits = 1_000_000 // from where on all are read
+	fewCommits = 64
+	growth     = 2
 )
 
 // graph is what is known of a history: commits and their parents, each under the hash of its own content. A commit that is
@@ -280,7 +279,7 @@ func (r *Repo) Base(base, head plan.SHA) (_ plan.SHA, err error) {
 	return plan.SHA(found[0].String()), nil
 }
 
-// newest reads commits into a graph, the newest first, until it has seen n or there are no more; 0: all. One that the clone
+// newest reads commits into a graph, the newest first, until it has seen n or there are no more. One that the clone
 // lacks stays unread. Commit times decide the order alone: wrong clocks cost time.
 //
 // Reading whole generations instead took 2.5 s and 183 MB of 50,000 commits for a branch that is 2,000 behind; git rev-list,
@@ -313,7 +312,7 @@ func (r *Repo) newest(wants []plumbing.Hash, n int, into *graph) (whole bool, er
 		}
 	}
 	for todo.Len() > 0 {
-		if n > 0 && len(seen) >= n {
+		if len(seen) >= n {
 			return false, nil
 		}
 		parents := into.nodes[heap.Pop(todo).(int32)].parents

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -501,7 +502,7 @@ func walked(t *testing.T, w *world) error {
 	r.cost.packs = maxReceived // the pack allows no more
 	g := newGraph(r.cost)
 	for range 100 {
-		if _, err := r.newest([]plumbing.Hash{tip}, 0, g); err != nil {
+		if _, err := r.newest([]plumbing.Hash{tip}, math.MaxInt, g); err != nil {
 			return err
 		}
 	}
@@ -538,7 +539,7 @@ func missing(t *testing.T, w *world) error {
 	h := w.put(plumbing.CommitObject, []byte(text+"author a <a> 1 +0000\ncommitter a <a> 1 +0000\n\nx\n"))
 	r, err := Open(meter.New(t.Context(), meter.Limits{meter.Steps: 2000}), w.dir)
 	if err == nil {
-		_, err = r.newest([]plumbing.Hash{h}, 0, newGraph(r.cost))
+		_, err = r.newest([]plumbing.Hash{h}, math.MaxInt, newGraph(r.cost))
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package gitremote
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -20,8 +21,6 @@ const (
 	nameSize  = 20
 	crcSize   = 4
 	placeSize = 4
-
-	some = 256 // names that are read at once
 )
 
 // index finds where the objects of a pack begin. Of its file only what is asked for is read, and nothing is kept: go-git's decoder reads all of it,
@@ -54,30 +53,20 @@ func openIndex(path string) (*index, error) {
 	return x, nil
 }
 
-// names is those from a place on, a few.
-func (x *index) names(from, to int64) ([]byte, error) {
-	names := make([]byte, min(to-from, some)*nameSize)
-	_, err := x.file.ReadAt(names, indexHead+from*nameSize)
-	return names, err
+// name is the one at a place.
+func (x *index) name(at int64) (h plumbing.Hash, err error) {
+	_, err = x.file.ReadAt(h[:], indexHead+at*nameSize)
+	return h, err
 }
 
-// search is the place of a name among all, or where it would stand. It is looked for by halves, and then among a few.
+// search is the place of a name among all, or where it would stand.
 func (x *index) search(h plumbing.Hash) (at int64, found bool, err error) {
-	from, to := x.total[h[0]], x.total[int(h[0])+1]
-	for to-from > some {
-		at := from + (to-from)/2
-		name, err := x.names(at, at+1)
-		if err != nil {
-			return 0, false, err
-		}
-		if bytes.Compare(name, h[:]) < 0 {
-			from = at + 1
-		} else {
-			to = at + 1
-		}
-	}
-	names, err := x.names(from, to)
-	i, found := sort.Find(len(names)/nameSize, func(i int) int { return bytes.Compare(h[:], names[i*nameSize:][:nameSize]) })
+	from := x.total[h[0]]
+	i, found := sort.Find(int(x.total[int(h[0])+1]-from), func(i int) int {
+		name, bad := x.name(from + int64(i))
+		err = cmp.Or(err, bad)
+		return bytes.Compare(h[:], name[:])
+	})
 	return from + int64(i), found, err
 }
 

@@ -260,13 +260,12 @@ func (o *objects) beginning(prefix string) (found []plumbing.Hash, err error) {
 	}
 	for _, p := range o.packs {
 		at, _, err := p.index.search(first)
-		for more := true; more && err == nil && at < p.index.total[256]; at++ {
-			var name []byte
-			if name, err = p.index.names(at, at+1); err != nil {
+		for ; err == nil && at < p.index.total[256]; at++ {
+			var h plumbing.Hash
+			if h, err = p.index.name(at); !strings.HasPrefix(h.String(), prefix) {
 				break
 			}
-			h := plumbing.Hash(name)
-			if more = strings.HasPrefix(h.String(), prefix); more {
+			if err == nil {
 				found, err = append(found, h), o.cost.hold(1, 0, p.deltas.place)
 			}
 		}

@@ -73,9 +73,6 @@ func (r *Remote) attempt(ctx context.Context, p Push, moves []plan.Move, refused
 		return nil, 0, err
 	}
 	defer func() { _ = s.Close() }() // the answer was read, or the error is returned
-	if err := supported(adv); err != nil {
-		return nil, 0, err
-	}
 	for _, m := range moves {
 		delete(refused, m.Branch)
 		switch {

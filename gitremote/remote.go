@@ -17,6 +17,12 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
+// Bounds of one look at windowed branches.
+const (
+	lineDepth = maxLine + 1 // commits deep that a history is read: all of a line
+	maxApart  = 8           // branches whose way to their source is asked for one by one, before a whole history is read
+)
+
 // Remote is a repository that is reached by git's protocol: over https, http, ssh, or on this machine's disk (file), where
 // git's own programs answer and hooks run. It is read without a clone: the branches are listed once, and of the objects only
 // the commits that prove how branches stand, and one file, are kept.
@@ -113,28 +119,74 @@ func (r *Remote) readTip(ctx context.Context, name plan.Branch, file string) (_ 
 func (r *Remote) Track(ctx context.Context, wanted []Follower) (_ []plan.WindowedBranch, _ map[plan.Branch]plan.Source, err error) {
 	defer r.fault("read", &err)
 	r.cost.ctx = ctx
-	return r.survey.track(ctx, wanted, r)
-}
-
-// stages: each one that costs whole trees is to be the last, so all of a line is read at once.
-func (r *Remote) stages() []stage {
-	if r.filters(filterTrees) {
-		return []stage{{depth: lineDepth, tips: true, lines: true}, {apart: true}, {tips: true}}
-	}
-	return []stage{{depth: lineDepth}, {depth: lineDepth, tips: true}, {apart: true}, {tips: true}}
+	return r.survey.track(wanted, func(known *standings) error { return r.learn(ctx, known) })
 }
 
 // filterTrees leaves commits alone.
 const filterTrees packp.Filter = "tree:0"
 
-// read gets a part of a history into a graph.
-func (r *Remote) read(ctx context.Context, a ask, into *graph) (err error) {
+// learn reads what shows how branches stand. Where a part of a history brings whole trees with it, each is to be the last: the branches' own histories
+// are read only if their sources' are not enough, and none for a line alone.
+func (r *Remote) learn(ctx context.Context, known *standings) (err error) {
+	switch commits := r.filters(filterTrees); {
+	case commits && !(known.complete() && known.lined()):
+		err = r.read(ctx, ask{wants: known.ends(), depth: lineDepth}, known)
+	case !commits && !known.complete():
+		err = r.read(ctx, ask{wants: known.sources(), depth: lineDepth}, known)
+		if err == nil && !known.complete() {
+			err = r.read(ctx, ask{wants: known.ends(), depth: lineDepth}, known)
+		}
+	}
+	if err == nil {
+		err = r.learnApart(ctx, known)
+	}
+	if err == nil && !known.complete() {
+		err = r.read(ctx, ask{wants: known.ends()}, known)
+	}
+	return err
+}
+
+// learnApart reads what lies between a branch and its source, both ways: the commits that a branch is behind by may be many,
+// and yet few of the history's.
+func (r *Remote) learnApart(ctx context.Context, known *standings) error {
+	for range maxApart {
+		if len(known.open) == 0 {
+			return nil
+		}
+		p := known.open[0]
+		for _, a := range []ask{{wants: []plumbing.Hash{p.source}, haves: []plumbing.Hash{p.tip}}, {wants: []plumbing.Hash{p.tip}, haves: []plumbing.Hash{p.source}}} {
+			if !slices.Contains(known.open, p) {
+				break
+			}
+			if err := r.read(ctx, a, known); err != nil {
+				return err
+			}
+		}
+		if slices.Contains(known.open, p) {
+			return nil // their histories cross: only whole ones prove anything
+		}
+	}
+	return nil
+}
+
+// ask is a part of a history: all that wants descend from, without what haves descend from.
+type ask struct {
+	wants, haves []plumbing.Hash
+	shallow      []plumbing.Hash // of haves: those whose parents are not there; only the difference to their trees comes
+	depth        int             // generations; 0: all of it
+}
+
+// read gets the commits of a part of a history.
+func (r *Remote) read(ctx context.Context, a ask, known *standings) (err error) {
 	p, err := r.fetch(ctx, a, filterTrees)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	return p.commits(into)
+	if err := p.commits(r.survey.graph); err != nil {
+		return err
+	}
+	return known.ask(r.survey.graph)
 }
 
 // filters reports whether the server supports a filter, as far as it is known.
@@ -220,13 +272,5 @@ func (r *Remote) connect(ctx context.Context) (*packp.AdvRefs, error) {
 		return nil, err
 	}
 	r.up, r.used, r.caps = up, false, adv.Capabilities
-	return adv, supported(adv)
-}
-
-// supported refuses what go-git would misread.
-func supported(adv *packp.AdvRefs) error {
-	if format := adv.Capabilities.Get(capability.ObjectFormat); len(format) > 0 && !slices.Contains(format, "sha1") {
-		return fmt.Errorf("%w: %s", ErrUnsupported, saySHA256)
-	}
-	return nil
+	return adv, nil
 }

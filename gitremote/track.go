@@ -3,8 +3,8 @@ package gitremote
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -15,12 +15,7 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// Bounds of one look at windowed branches.
-const (
-	lineDepth  = maxLine + 1 // commits deep that a history is read: all of a line
-	maxApart   = 8           // branches whose way to their source is asked for one by one, before a whole history is read
-	maxTracked = 10_000      // windowed branches
-)
+const maxTracked = 10_000 // windowed branches
 
 // Overview is what a repository shows before its rules are known.
 type Overview struct {
@@ -39,27 +34,6 @@ type Follower struct{ Name, From plan.Branch }
 type Refusal struct {
 	Branch plan.Branch
 	Reason string
-}
-
-// ask is a part of a history: all that wants descend from, without what haves descend from.
-type ask struct {
-	wants, haves []plumbing.Hash
-	shallow      []plumbing.Hash // of haves: those whose parents are not there; only the difference to their trees comes
-	depth        int             // of a server: generations; of a clone: commits, the newest first; 0: all of it
-}
-
-// reader gets parts of histories into a graph.
-type reader interface {
-	read(ctx context.Context, a ask, into *graph) error
-	stages() []stage
-}
-
-// stage is one part of learning how branches stand, each costing more than the one before it.
-type stage struct {
-	depth int
-	tips  bool // the branches' own histories too, not only their sources'
-	apart bool // the way between each branch and its source alone
-	lines bool // worth it for a line that is not whole yet, though every branch's place is known
 }
 
 // survey is what is known of one repository: its branches as they were listed at once, and the histories as far as they were
@@ -90,8 +64,8 @@ func (s *survey) overview(name plan.Branch, file string, from trees) (Overview, 
 // pair is a branch's tip and its source's.
 type pair struct{ source, tip plumbing.Hash }
 
-// track finds how every wanted branch stands to its source. Histories are read as deep as that needs and no deeper.
-func (s *survey) track(ctx context.Context, wanted []Follower, from reader) ([]plan.WindowedBranch, map[plan.Branch]plan.Source, error) {
+// track finds how every wanted branch stands to its source, once learn has read as much of their histories as that needs, and no more.
+func (s *survey) track(wanted []Follower, learn func(*standings) error) ([]plan.WindowedBranch, map[plan.Branch]plan.Source, error) {
 	if len(wanted) > maxTracked {
 		return nil, nil, fmt.Errorf("%w: %d windowed branches", ErrTooLarge, len(wanted))
 	}
@@ -106,16 +80,12 @@ func (s *survey) track(ctx context.Context, wanted []Follower, from reader) ([]p
 			known.of[pair{source, tip}] = standing{}
 		}
 	}
-	if err := known.ask(s.graph); err != nil {
-		return nil, nil, err
+	err := known.ask(s.graph)
+	if err == nil {
+		err = learn(known)
 	}
-	for _, next := range from.stages() {
-		if known.complete(next) {
-			continue
-		}
-		if err := s.learn(ctx, next, known, from); err != nil {
-			return nil, nil, err
-		}
+	if err != nil {
+		return nil, nil, err
 	}
 	return s.tracked(wanted, known)
 }
@@ -157,63 +127,36 @@ func (k *standings) ask(g *graph) error {
 	return nil
 }
 
-// complete reports whether a stage has nothing to add.
-func (k *standings) complete(with stage) bool {
-	if len(k.open) > 0 {
-		return false
-	}
+// complete reports whether every branch's place is known.
+func (k *standings) complete() bool {
 	for _, s := range k.follow {
-		if !s.known || (with.lines && !s.whole && len(s.line) < maxLine) {
+		if !s.known {
+			return false
+		}
+	}
+	return len(k.open) == 0
+}
+
+// lined reports whether every source's line is known as far as it is looked at.
+func (k *standings) lined() bool {
+	for _, s := range k.follow {
+		if !s.whole && len(s.line) < maxLine {
 			return false
 		}
 	}
 	return true
 }
 
-// learn reads what a stage adds.
-func (s *survey) learn(ctx context.Context, next stage, known *standings, from reader) error {
-	if next.apart {
-		return s.learnApart(ctx, known, from)
-	}
-	a := ask{depth: next.depth}
-	for h := range known.follow {
-		a.wants = append(a.wants, h)
-	}
-	for _, p := range known.open {
-		if next.tips {
-			a.wants = append(a.wants, p.tip)
-		}
-	}
-	if err := from.read(ctx, a, s.graph); err != nil {
-		return err
-	}
-	return known.ask(s.graph)
-}
+// sources is the tips of the sources.
+func (k *standings) sources() []plumbing.Hash { return slices.Collect(maps.Keys(k.follow)) }
 
-// learnApart reads what lies between a branch and its source, both ways: the commits that a branch is behind by may be many,
-// and yet few of the history's.
-func (s *survey) learnApart(ctx context.Context, known *standings, from reader) error {
-	for range maxApart {
-		if len(known.open) == 0 {
-			return nil
-		}
-		p := known.open[0]
-		if err := from.read(ctx, ask{wants: []plumbing.Hash{p.source}, haves: []plumbing.Hash{p.tip}}, s.graph); err != nil {
-			return err
-		}
-		if at := s.graph.follow(p.source).standing(p.tip); at.relation == plan.RelationUnknown {
-			if err := from.read(ctx, ask{wants: []plumbing.Hash{p.tip}, haves: []plumbing.Hash{p.source}}, s.graph); err != nil {
-				return err
-			}
-		}
-		if err := known.ask(s.graph); err != nil {
-			return err
-		}
-		if slices.Contains(known.open, p) {
-			return nil // their histories cross: only whole ones prove anything
-		}
+// ends is the tips of the sources, and of the branches whose place is not known.
+func (k *standings) ends() []plumbing.Hash {
+	tips := k.sources()
+	for _, p := range k.open {
+		tips = append(tips, p.tip)
 	}
-	return nil
+	return tips
 }
 
 // tracked is the branches and the sources as the plan has them, the branches in the order wanted; a source that is not there has no tip. All that could
