@@ -180,12 +180,11 @@ func (r *Remote) fault(doing string, at *error) {
 		return
 	}
 	cause := err
-	var request *url.Error
-	if errors.As(err, &request) {
+	if request, ok := errors.AsType[*url.Error](err); ok {
 		cause = request.Err // the remote is named before it; twice there would be no room for what is wrong
 	}
 	text := r.creds.hide(plan.Clean(cause.Error()))
-	if bound := (*meter.Error)(nil); !errors.Is(err, ErrTooLarge) && !errors.As(err, &bound) { // whose words are ours, to their end
+	if _, bound := errors.AsType[*meter.Error](err); !bound && !errors.Is(err, ErrTooLarge) { // whose words are ours, to their end
 		text = plan.Fit(text)
 	}
 	*at = &faultError{text: fmt.Sprintf("%s %s: %s", doing, r.shown, text), err: err}

@@ -286,46 +286,38 @@ func (r *Repo) Base(base, head plan.SHA) (_ plan.SHA, err error) {
 // which goes this way, 0.03 s. A commit-graph file would be quicker still, and proves nothing: no hash covers it.
 func (r *Repo) newest(wants []plumbing.Hash, n int, into *graph) (whole bool, err error) {
 	todo, seen := &queue{graph: into}, map[int32]bool{}
-	push := func(i int32) error {
-		if seen[i] {
-			return nil
-		}
-		seen[i] = true
-		if !into.nodes[i].read {
-			c, err := r.commit(into.names[i])
-			if errors.Is(err, ErrIncomplete) {
-				return nil
-			}
-			if err == nil {
-				err = into.add(c)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		heap.Push(todo, i)
-		return nil
-	}
+	var next []int32
 	for _, h := range wants {
-		if err := push(into.at(h)); err != nil {
-			return false, err
-		}
+		next = append(next, into.at(h))
 	}
-	for todo.Len() > 0 {
-		if len(seen) >= n {
-			return false, nil
+	for {
+		for _, i := range next {
+			if seen[i] {
+				continue
+			}
+			seen[i] = true
+			if !into.nodes[i].read {
+				c, err := r.commit(into.names[i])
+				if errors.Is(err, ErrIncomplete) {
+					continue
+				}
+				if err == nil {
+					err = into.add(c)
+				}
+				if err != nil {
+					return false, err
+				}
+			}
+			heap.Push(todo, i)
 		}
-		parents := into.nodes[heap.Pop(todo).(int32)].parents
-		if into.walk(1+len(parents)) != nil {
+		if todo.Len() == 0 || len(seen) >= n {
+			return todo.Len() == 0, nil
+		}
+		next = into.nodes[heap.Pop(todo).(int32)].parents
+		if into.walk(1+len(next)) != nil {
 			return false, into.cost.meter.Err()
 		}
-		for _, p := range parents {
-			if err := push(p); err != nil {
-				return false, err
-			}
-		}
 	}
-	return true, nil
 }
 
 // queue is commits of a graph, the newest on top.

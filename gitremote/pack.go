@@ -129,10 +129,10 @@ func (r *reading) run() error {
 	}
 	for range count {
 		h, err := scan.NextObjectHeader()
-		if err != nil {
-			return err
+		if err == nil {
+			err = r.visit(h, scan)
 		}
-		if err := r.visit(h, scan); err != nil {
+		if err != nil {
 			return err
 		}
 	}

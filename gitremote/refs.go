@@ -230,11 +230,10 @@ func updateRefs(ctx context.Context, dir, lines string, at time.Time) (string, e
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // killed, it would leave its locks
 	cmd.WaitDelay = lockTimeout
 	err := cmd.Run()
-	var exit *exec.ExitError
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return "", ctx.Err()
-	case errors.As(err, &exit):
+	}
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return cmp.Or(strings.TrimPrefix(printed.String(), "fatal: "), exit.Error()), nil
 	}
 	return "", err

@@ -133,23 +133,22 @@ func (r *Repo) step(c *object.Commit, kind, digits string) (*object.Commit, erro
 func (r *Repo) peel(h plumbing.Hash) (*object.Commit, error) {
 	for range maxTag {
 		content, kind, err := r.objects.read(h, maxCommit)
-		if err != nil && !errors.Is(err, errLarge) {
-			return nil, r.lacking(h.String(), err)
-		}
 		switch {
-		case kind == plumbing.CommitObject && err == nil:
-			return decodeCommit(content)
-		case kind == plumbing.TagObject && err == nil:
-			tag := &object.Tag{}
-			if err := tag.Decode(memory(kind, content)); err != nil {
-				return nil, fmt.Errorf("read tag %s: %w", h, err)
-			}
-			h = tag.Target
-		case kind == plumbing.CommitObject || kind == plumbing.TagObject:
-			return nil, fmt.Errorf("read %s %s: %w", kind, h, err)
-		default:
+		case err != nil && !errors.Is(err, errLarge):
+			return nil, r.lacking(h.String(), err)
+		case kind != plumbing.CommitObject && kind != plumbing.TagObject:
 			return nil, fmt.Errorf("%w: %s is a %s", ErrNotFound, h, kind)
+		case err == nil && kind == plumbing.CommitObject:
+			return decodeCommit(content)
 		}
+		tag := &object.Tag{}
+		if err == nil {
+			err = tag.Decode(memory(kind, content))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s %s: %w", kind, h, err)
+		}
+		h = tag.Target
 	}
 	return nil, fmt.Errorf("%w: tags of tags", ErrTooLarge)
 }
