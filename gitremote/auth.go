@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -77,22 +76,17 @@ func (c *credentials) hide(text string) string {
 	return text
 }
 
-// errNoHelper is the want of a credential helper with an answer.
-var errNoHelper = errors.New("no credential helper answers")
-
-// ask asks git's credential helpers, once, and never a person.
-func (c *credentials) ask(ctx context.Context, end *transport.Endpoint) error {
+// ask asks git's credential helpers, once, and never a person. It reports whether there is something new to send.
+func (c *credentials) ask(ctx context.Context, end *transport.Endpoint) bool {
 	if c.basic() != nil { // the server has seen them
-		return errNoHelper
+		return false
 	}
-	answer, err := c.helper(ctx, "fill", c.describe(end))
-	if err != nil {
-		if c.user == "" {
-			return errNoHelper
+	answer, ok := c.helper(ctx, "fill", c.describe(end))
+	if !ok {
+		if c.user != "" { // https://TOKEN@host/: a token in the user name's place, as many write it
+			c.helped = &githttp.BasicAuth{Username: c.user}
 		}
-		// https://TOKEN@host/: a token in the user name's place, as many write it.
-		c.helped = &githttp.BasicAuth{Username: c.user}
-		return nil
+		return c.user != ""
 	}
 	found := map[string]string{}
 	for line := range strings.Lines(answer) {
@@ -100,10 +94,10 @@ func (c *credentials) ask(ctx context.Context, end *transport.Endpoint) error {
 		found[key] = value
 	}
 	if found["password"] == "" {
-		return errNoHelper
+		return false
 	}
 	c.helped = &githttp.BasicAuth{Username: found["username"], Password: found["password"]}
-	return nil
+	return true
 }
 
 // report lets the helpers keep what worked and forget what did not.
@@ -133,9 +127,9 @@ func (c *credentials) describe(end *transport.Endpoint) string {
 
 // helper runs `git credential`, which asks the helpers that the user has set up. It may not ask the user. It runs in no
 // repository: the configuration of whatever directory a job stands in must not name the program that is asked.
-func (c *credentials) helper(ctx context.Context, verb, about string) (string, error) {
+func (c *credentials) helper(ctx context.Context, verb, about string) (answer string, ok bool) {
 	if strings.ContainsAny(strings.ReplaceAll(about, "\n", ""), "\r\x00") || strings.Contains(c.path+c.user, "\n") {
-		return "", errNoHelper // a line break would be another line of the protocol
+		return "", false // a line break would be another line of the protocol
 	}
 	ctx, cancel := context.WithTimeout(ctx, helperTimeout)
 	defer cancel()
@@ -146,10 +140,8 @@ func (c *credentials) helper(ctx context.Context, verb, about string) (string, e
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	cmd.WaitDelay = time.Second
-	if err := cmd.Run(); err != nil {
-		return "", errNoHelper // git is not there, or nobody knew; what it prints is not shown
-	}
-	return out.String(), nil
+	err := cmd.Run() // fails where git is not there, or nobody knows; what it prints is not shown
+	return out.String(), err == nil
 }
 
 // userGit is what may steer git from the environment: where the user's own configuration lies. All else that begins with GIT_

@@ -105,8 +105,8 @@ func begin[S transport.Session](ctx context.Context, r *Remote, open func(*trans
 	if !errors.Is(err, transport.ErrAuthenticationRequired) || !r.stateless() {
 		return s, adv, err
 	}
-	if missing := r.creds.ask(ctx, r.end); missing != nil {
-		return s, nil, errors.Join(err, missing)
+	if !r.creds.ask(ctx, r.end) {
+		return s, nil, err
 	}
 	s, adv, err = try(ctx, r, open)
 	switch {

@@ -514,9 +514,9 @@ func TestWords(t *testing.T) {
 		if m.New = "fedcba"; !r.done(m, now) || r.done(m, m.Old) {
 			t.Error("somebody else moved it, and then nobody did")
 		}
-		return r[m.Branch].Reason
+		return r[m.Branch]
 	}
-	refuse := func(b plan.Branch, form string, args ...any) Refusal {
+	refuse := func(b plan.Branch, form string, args ...any) string {
 		r := refusals{}
 		r.add(b, form, args...)
 		return r[b]
@@ -525,15 +525,15 @@ func TestWords(t *testing.T) {
 		elsewhere(m, "abcdef0123"):                                                          "it moved to abcdef0 in the meantime; not moved",
 		elsewhere(m, ""):                                                                    "it was deleted in the meantime; not moved",
 		elsewhere(plan.Move{Branch: "rw/a"}, "abcdef0123"):                                  "it was created at abcdef0 in the meantime; not moved",
-		refuse("rw/a", wordsRefused, "protected").Reason:                                    "the server refused: protected",
-		refuse("rw/a", wordsCheckedOut, "/srv/fleet").Reason:                                "checked out in /srv/fleet: switch to another branch there",
-		refuse("rw/a", wordsLate).Reason:                                                    "not moved: its window closed, or 30 s passed, in the meantime; run the command again",
+		refuse("rw/a", wordsRefused, "protected"):                                           "the server refused: protected",
+		refuse("rw/a", wordsCheckedOut, "/srv/fleet"):                                       "checked out in /srv/fleet: switch to another branch there",
+		refuse("rw/a", wordsLate):                                                           "not moved: its window closed, or 30 s passed, in the meantime; run the command again",
 		reason("rw/a", "hook declined", "x\nerror: rw/a may not\n"):                         "hook declined: rw/a may not",
 		reason("rw/a", "hook declined", "rw/ab no\nx/rw/a no\n"):                            "hook declined",
 		reason("rw/a", "hook declined", "error: hook declined to update refs/heads/rw/a\n"): "hook declined to update refs/heads/rw/a",
 		reason("rw/a", "hook\x1b declined", "something else"):                               "hook\uFFFD declined",
 		plan.Clean("a\u202eb\r\nc\xff"):                                                     "a\uFFFDb c\uFFFD",
-		string([]rune(refuse("rw/a", "%s", strings.Repeat("é", 200)).Reason)[138:]):         "é…",
+		string([]rune(refuse("rw/a", "%s", strings.Repeat("é", 200)))[138:]):                "é…",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

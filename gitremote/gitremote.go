@@ -152,15 +152,14 @@ func locate(dir string) (location, error) {
 	for ; ; at = filepath.Dir(at) {
 		git := filepath.Join(at, ".git")
 		info, err := os.Stat(git)
-		switch {
-		case err == nil && info.IsDir():
-			return common(git)
-		case err == nil:
-			to, err := leads(git, "gitdir: ")
-			if err != nil {
+		if err == nil && !info.IsDir() {
+			if git, err = leads(git, "gitdir: "); err != nil {
 				return location{}, err
 			}
-			return common(to)
+		}
+		switch {
+		case err == nil:
+			return common(git)
 		case !errors.Is(err, os.ErrNotExist):
 			return location{}, err
 		case isGitDir(at):
@@ -190,15 +189,13 @@ func leads(file, word string) (string, error) {
 // common is the location of a git directory, which a linked worktree shares with others.
 func common(git string) (location, error) {
 	to, err := leads(filepath.Join(git, "commondir"), "")
-	switch {
-	case errors.Is(err, os.ErrNotExist) && !isGitDir(git):
-		return location{}, fmt.Errorf("%w: %s is none", ErrNoRepo, git)
-	case errors.Is(err, os.ErrNotExist):
-		to = git
-	case err != nil:
-		return location{}, err
+	if errors.Is(err, os.ErrNotExist) {
+		if !isGitDir(git) {
+			return location{}, fmt.Errorf("%w: %s is none", ErrNoRepo, git)
+		}
+		to, err = git, nil
 	}
-	return location{git: git, common: to}, nil
+	return location{git: git, common: to}, err
 }
 
 // isGitDir reports whether a directory has what makes it a repository.

@@ -1,11 +1,9 @@
 package gitremote
 
 import (
-	"bytes"
 	"cmp"
 	"container/heap"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -190,7 +188,7 @@ func (g *graph) reached(from int32) []bool {
 // standing is how a branch stands to its source.
 type standing struct {
 	relation plan.Relation
-	reach    int
+	reach    int // commits of the line that descend from a branch that is behind
 }
 
 // standing is how a commit stands to the source. RelationUnknown: more of the history is needed.
@@ -202,7 +200,11 @@ func (s *source) standing(tip plumbing.Hash) standing {
 	case i == s.tip:
 		return standing{relation: plan.Level}
 	case s.first[i] != 0:
-		return standing{relation: plan.Behind, reach: s.reach(i)}
+		reach := int(s.first[i]) // commits of the line that descend from one beside it; of the line's own, one less do
+		if s.line[reach-1] == i {
+			reach--
+		}
+		return standing{relation: plan.Behind, reach: reach}
 	}
 	marks := s.graph.reached(i)
 	if marks[s.tip] {
@@ -215,15 +217,6 @@ func (s *source) standing(tip plumbing.Hash) standing {
 		}
 	}
 	return standing{relation: plan.Diverged}
-}
-
-// reach is how many commits of the line descend from one that the tip descends from.
-func (s *source) reach(i int32) int {
-	position := int(s.first[i]) - 1
-	if s.line[position] == i {
-		return position
-	}
-	return position + 1
 }
 
 // commits is the line as the plan has it.
@@ -366,6 +359,6 @@ func (g *graph) bases(a, b int32) (found []plumbing.Hash, missing *plumbing.Hash
 	if len(found) > 1 && len(unread) > 0 {
 		return nil, &g.names[unread[0]]
 	}
-	slices.SortFunc(found, func(x, y plumbing.Hash) int { return bytes.Compare(x[:], y[:]) })
+	plumbing.HashesSort(found)
 	return found, nil
 }

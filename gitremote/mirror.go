@@ -205,7 +205,7 @@ func (m *mirror) add(p *pack, wants []plumbing.Hash) (err error) {
 	name := "pack-" + wants[0].String()
 	var index bytes.Buffer
 	var size int64
-	if err := m.put("objects/pack", name+".pack", func(f *os.File) error {
+	err = m.put("objects/pack", name+".pack", func(f *os.File) error {
 		z, _ := zlib.NewWriterLevel(nil, zlib.BestSpeed) // fails for levels that do not exist
 		w := &packWriter{file: f, z: z, at: packHead, most: m.most - m.size}
 		if err := p.rewrite(w, objects, wants); err != nil {
@@ -213,22 +213,22 @@ func (m *mirror) add(p *pack, wants []plumbing.Hash) (err error) {
 		}
 		size = w.at + nameSize
 		return w.finish(&index)
-	}); err != nil {
-		return err
-	}
-	if err := m.write("objects/pack", name+".idx", index.String()); err != nil {
-		return err
+	})
+	if err == nil {
+		err = m.write("objects/pack", name+".idx", index.String())
 	}
 	all := slices.Concat(m.commits, wants)
 	var list strings.Builder
 	for _, h := range all {
 		list.WriteString(h.String() + "\n")
 	}
-	if err := m.write(".", "shallow", list.String()); err != nil {
-		return err
+	if err == nil {
+		err = m.write(".", "shallow", list.String())
 	}
-	m.commits, m.size, m.packs = all, m.size+size+int64(index.Len()), m.packs+1
-	return nil
+	if err == nil {
+		m.commits, m.size, m.packs = all, m.size+size+int64(index.Len()), m.packs+1
+	}
+	return err
 }
 
 // write puts a file into a directory of the mirror.
@@ -296,9 +296,11 @@ func (p *pack) rewrite(out *packWriter, known *objects, wants []plumbing.Hash) e
 			return fmt.Errorf("read objects: %w: commit %s", ErrIncomplete, commit)
 		}
 		if _, ok := came[tree]; !ok {
-			if _, _, err := known.read(tree, maxTree); errors.Is(err, plumbing.ErrObjectNotFound) {
-				return fmt.Errorf("read objects: %w: tree %s of commit %s", ErrIncomplete, tree, commit)
-			} else if err != nil {
+			_, _, err := known.read(tree, maxTree)
+			if errors.Is(err, plumbing.ErrObjectNotFound) {
+				err = fmt.Errorf("%w: tree %s of commit %s", ErrIncomplete, tree, commit)
+			}
+			if err != nil {
 				return fmt.Errorf("read objects: %w", err)
 			}
 		}
@@ -330,12 +332,8 @@ func (w *packWriter) add(h plumbing.Hash, kind plumbing.ObjectType, content []by
 	}
 	w.buf.WriteByte(first)
 	w.z.Reset(&w.buf)
-	if _, err := w.z.Write(content); err != nil {
-		return err
-	}
-	if err := w.z.Close(); err != nil {
-		return err
-	}
+	_, _ = w.z.Write(content) // writing to memory cannot fail
+	_ = w.z.Close()
 	w.count++
 	index := indexHead + int64(w.count)*(nameSize+crcSize+placeSize) + 2*nameSize
 	if w.at+int64(w.buf.Len())+nameSize+index > w.most {

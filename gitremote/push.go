@@ -36,14 +36,14 @@ type Push struct {
 func (p Push) late(m plan.Move) bool { return !m.Before.IsZero() && !p.Now().Before(m.Before) }
 
 // Move moves branches: all in one request where none is refused, each on its own, and each only if it is still where it was observed. No objects
-// are sent: every commit that a branch moves to is on the server. It returns those that were not moved, in the order of moves.
+// are sent: every commit that a branch moves to is on the server. It returns those that were not moved, and why, in words for people.
 //
 // An error means that nothing is known of what was moved; else every move is either done or refused. A branch that somebody
 // else moved to the same commit counts as moved.
 //
 // All are pushed at once. A server may decline a push as a whole for one branch in it (a pre-receive hook does): then halves
 // are pushed, and theirs, until the branch is alone with its refusal.
-func (r *Remote) Move(ctx context.Context, p Push) (_ []Refusal, err error) {
+func (r *Remote) Move(ctx context.Context, p Push) (_ map[plan.Branch]string, err error) {
 	if len(p.Moves) == 0 {
 		return nil, nil
 	}
@@ -62,7 +62,7 @@ func (r *Remote) Move(ctx context.Context, p Push) (_ []Refusal, err error) {
 			groups = append(groups, sent[:n/2], sent[n/2:])
 		}
 	}
-	return refused.of(p.Moves), nil
+	return refused, nil
 }
 
 // attempt makes one push of the moves that are still as they were observed, and puts down which were refused: declined is how many of those sent, by
@@ -145,9 +145,7 @@ func (r *Remote) push(ctx context.Context, s transport.ReceivePackSession, offer
 func request(offered *capability.List, moves []plan.Move, printed io.Writer) (*packp.ReferenceUpdateRequest, error) {
 	req := packp.NewReferenceUpdateRequestFromCapabilities(offered)
 	if offered.Supports(capability.Sideband64k) {
-		if err := req.Capabilities.Set(capability.Sideband64k); err != nil {
-			return nil, err
-		}
+		_ = req.Capabilities.Set(capability.Sideband64k) // fails for what takes arguments
 		req.Progress = printed
 	}
 	for _, m := range moves {
@@ -167,27 +165,22 @@ func request(offered *capability.List, moves []plan.Move, printed io.Writer) (*p
 
 // unconfirmed is the moves that the server did not confirm, each with its reason; "": it gave none.
 func unconfirmed(report *packp.ReportStatus, moves []plan.Move, printed string) map[plan.Branch]string {
-	no := map[plan.Branch]string{}
-	for _, m := range moves {
-		no[m.Branch] = ""
+	no, all := map[plan.Branch]string{}, "" // why all were refused
+	if report != nil && report.UnpackStatus != "ok" {
+		all = plan.Clean(report.UnpackStatus)
 	}
-	if report == nil {
+	for _, m := range moves {
+		no[m.Branch] = all
+	}
+	if report == nil || report.UnpackStatus != "ok" {
 		return no
 	}
 	for _, c := range report.CommandStatuses {
 		branch := plan.Branch(strings.TrimPrefix(c.ReferenceName.String(), "refs/heads/"))
-		if _, asked := no[branch]; !asked {
-			continue
-		}
-		if c.Status == "ok" && report.UnpackStatus == "ok" {
+		if c.Status == "ok" {
 			delete(no, branch)
-			continue
-		}
-		no[branch] = reason(branch, c.Status, printed)
-	}
-	if report.UnpackStatus != "ok" {
-		for b := range no {
-			no[b] = plan.Clean(report.UnpackStatus)
+		} else if _, asked := no[branch]; asked {
+			no[branch] = reason(branch, c.Status, printed)
 		}
 	}
 	return no

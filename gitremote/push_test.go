@@ -25,11 +25,11 @@ func (w *world) two() (old, tip plan.SHA) {
 	return old, w.commit(map[string]string{"x": "y"})
 }
 
-// reasons is refusals in one line.
-func reasons(refused []Refusal) string {
-	out := make([]string, len(refused))
-	for i, r := range refused {
-		out[i] = string(r.Branch) + ": " + r.Reason
+// reasons is refusals in lines, by their branches.
+func reasons(refused map[plan.Branch]string) string {
+	var out []string
+	for _, b := range slices.Sorted(maps.Keys(refused)) {
+		out = append(out, string(b)+": "+refused[b])
 	}
 	return strings.Join(out, "\n")
 }
@@ -81,9 +81,9 @@ func TestMovedMeanwhile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := "rw/moved: it moved to " + other.Short() + " in the meantime; not moved\n" +
-			"rw/gone: it was deleted in the meantime; not moved\n" +
-			"rw/made: it was created at " + other.Short() + " in the meantime; not moved"
+		want := "rw/gone: it was deleted in the meantime; not moved\n" +
+			"rw/made: it was created at " + other.Short() + " in the meantime; not moved\n" +
+			"rw/moved: it moved to " + other.Short() + " in the meantime; not moved"
 		if got := reasons(refused); got != want {
 			t.Errorf("refused:\n%s\nwant:\n%s", got, want)
 		}
@@ -146,7 +146,7 @@ func TestHookDeclines(t *testing.T) {
 			return
 		}
 		got := reasons(refused)
-		if w.at("rw/locked") != old || !strings.HasPrefix(got, "rw/locked: the server refused: hook declined") || strings.ContainsAny(got, "\x1b\n") || len([]rune(refused[0].Reason)) > plan.MaxReason {
+		if w.at("rw/locked") != old || !strings.HasPrefix(got, "rw/locked: the server refused: hook declined") || strings.ContainsAny(got, "\x1b\n") || len([]rune(refused["rw/locked"])) > plan.MaxReason {
 			t.Errorf("refused %q", got)
 		}
 		if r, ok := s.(*Remote); ok && r.stateless() && !strings.Contains(got, "rw/locked is protected: 000") {
@@ -181,8 +181,8 @@ func TestWholeDeclined(t *testing.T) {
 	r := dial(t, Options{URL: web.URL + "/.git"})
 	track(t, r, "rw/0")
 	refused, err := r.Move(t.Context(), push(moves...))
-	want := "rw/7: the server refused: pre-receive hook declined: GH013: refs/heads/rw/7 is locked\n" +
-		"rw/40: the server refused: pre-receive hook declined: GH013: refs/heads/rw/40 is locked"
+	want := "rw/40: the server refused: pre-receive hook declined: GH013: refs/heads/rw/40 is locked\n" +
+		"rw/7: the server refused: pre-receive hook declined: GH013: refs/heads/rw/7 is locked"
 	if err != nil || reasons(refused) != want {
 		t.Errorf("refused:\n%s\nwant:\n%s\n%v", reasons(refused), want, err)
 	}
@@ -213,7 +213,7 @@ func TestAllDeclined(t *testing.T) {
 	web := serve(t, w.dir)
 	r := dial(t, Options{URL: web.URL + "/.git"})
 	refused, err := r.Move(t.Context(), push(moves...))
-	if err != nil || len(refused) != 64 || refused[63].Reason != "the server refused: pre-receive hook declined" {
+	if err != nil || len(refused) != 64 || refused[moves[63].Branch] != "the server refused: pre-receive hook declined" {
 		t.Errorf("%d refused, %v", len(refused), err)
 	}
 	if n := len(web.asked()); n > 3*maxPushes {
@@ -414,7 +414,7 @@ func TestCheckedOutByWayOfALink(t *testing.T) {
 	w.git("symbolic-ref", "HEAD", "refs/heads/further")
 	c := w.opened()
 	refused, err := c.Move(t.Context(), push(plan.Move{Branch: "rw/a", Old: old, New: tip}))
-	if err != nil || len(refused) != 1 || !strings.Contains(refused[0].Reason, "checked out") || w.at("rw/a") != old {
+	if err != nil || len(refused) != 1 || !strings.Contains(refused["rw/a"], "checked out") || w.at("rw/a") != old {
 		t.Errorf("refused %q, %v; rw/a is at %s", reasons(refused), err, w.at("rw/a"))
 	}
 }
@@ -522,7 +522,7 @@ func TestRefs(t *testing.T) {
 				if len(refused) > 0 || w.at(c.move.Branch) != tip {
 					t.Errorf("refused %q", reasons(refused))
 				}
-			} else if len(refused) != 1 || !strings.Contains(refused[0].Reason, c.want) {
+			} else if len(refused) != 1 || !strings.Contains(refused[c.move.Branch], c.want) {
 				t.Errorf("refused %q, want %q", reasons(refused), c.want)
 			}
 			w.git("fsck", "--no-dangling")

@@ -30,12 +30,12 @@ const (
 )
 
 // Move moves branches of the repository itself, each only if it is still where it was observed, and never one that is checked
-// out: its working directory would stay behind. It returns those that were not moved, in the order of moves.
+// out: its working directory would stay behind. It returns those that were not moved, and why, in words for people.
 //
 // `git update-ref` writes them, so that git and sluice may run at once. It runs in a git directory of our own, which leads to the
 // clone's refs and logs and to nothing else of it: no config or hook of the clone is seen, and of its objects only the commits
 // that were read here. Where a link or what is no file stands on the way to a ref or its log, nothing is written.
-func (c *Clone) Move(ctx context.Context, p Push) (_ []Refusal, err error) {
+func (c *Clone) Move(ctx context.Context, p Push) (_ map[plan.Branch]string, err error) {
 	defer wrap(&err, "move branches of %s", c.repo.dir)
 	busy, err := c.busy()
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *Clone) Move(ctx context.Context, p Push) (_ []Refusal, err error) {
 		}
 	}
 	err = errors.Join(c.write(ctx, dir, p, fit, refused), os.RemoveAll(dir))
-	return refused.of(p.Moves), err
+	return refused, err
 }
 
 // outside makes the git directory that git is run in.

@@ -217,23 +217,19 @@ func (r *Remote) receive(ctx context.Context, a ask, f packp.Filter) (p *pack, e
 	r.used = true
 	req := packp.NewUploadPackRequestFromCapabilities(r.caps)
 	req.Wants, req.Haves, req.Shallows, req.Filter = slices.Clone(a.wants), slices.Clone(a.haves), slices.Clone(a.shallow), f
-	caps := []capability.Capability{capability.NoProgress}
+	set := func(c capability.Capability) { _ = req.Capabilities.Set(c) } // fails for what takes arguments
+	if r.caps.Supports(capability.NoProgress) {
+		set(capability.NoProgress)
+	}
 	if a.depth > 0 && r.caps.Supports(capability.Shallow) {
 		req.Depth = packp.DepthCommits(a.depth)
-		caps = append(caps, capability.Shallow)
+		set(capability.Shallow)
 	}
 	if f != "" {
-		caps = append(caps, capability.Filter)
+		set(capability.Filter)
 	}
-	if len(a.shallow) > 0 { // a thin pack alone leaves the trees of shallow commits out
-		caps = append(caps, capability.ThinPack)
-	}
-	for _, c := range caps {
-		if r.caps.Supports(c) || c == capability.ThinPack { // go-git hides that the server makes them
-			if err := req.Capabilities.Set(c); err != nil {
-				return nil, err
-			}
-		}
+	if len(a.shallow) > 0 { // a thin pack alone leaves the trees of shallow commits out; go-git hides that the server makes them
+		set(capability.ThinPack)
 	}
 	defer r.cost.meter.Pause()() // a pack is received as a whole, and read then
 	answer, err := r.up.UploadPack(ctx, req)

@@ -20,7 +20,7 @@ import (
 type site interface {
 	Overview(ctx context.Context, file string) (Overview, error)
 	Track(ctx context.Context, wanted []Follower) ([]plan.WindowedBranch, map[plan.Branch]plan.Source, error)
-	Move(ctx context.Context, p Push) ([]Refusal, error)
+	Move(ctx context.Context, p Push) (map[plan.Branch]string, error)
 	Close() error
 }
 

@@ -162,7 +162,7 @@ func TestNothingIsWrittenOutside(t *testing.T) {
 			t.Errorf("refs that are elsewhere: %v", err)
 		}
 		refused, err := c.Move(t.Context(), push(plan.Move{Branch: "rw/a", Old: old, New: tip}))
-		if err != nil || len(refused) != 1 || !strings.Contains(refused[0].Reason, name+" is a symbolic link") {
+		if err != nil || len(refused) != 1 || !strings.Contains(refused["rw/a"], name+" is a symbolic link") {
 			t.Errorf("%s: refused %q, %v", name, reasons(refused), err)
 		}
 		if after := tree(t, outside); after != before {
@@ -327,7 +327,7 @@ func TestPipesAreNoLogs(t *testing.T) {
 	}
 	defer c.Close() //nolint:errcheck // only a test
 	refused, err := c.Move(t.Context(), push(plan.Move{Branch: "rw/a", Old: old, New: tip}))
-	if err != nil || len(refused) != 1 || !strings.Contains(refused[0].Reason, "is a symbolic link, or not a regular file") || w.at("rw/a") != old {
+	if err != nil || len(refused) != 1 || !strings.Contains(refused["rw/a"], "is a symbolic link, or not a regular file") || w.at("rw/a") != old {
 		t.Errorf("refused %q, %v", reasons(refused), err)
 	}
 }

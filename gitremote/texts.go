@@ -2,6 +2,7 @@ package gitremote
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 )
 
@@ -24,37 +25,21 @@ func mergeTexts(cost *account, name string, tip, before, head []byte) (text []by
 	defer cost.drop(n, size)
 	was := linesOf(before)
 	one, err := changeOf(cost, name, was, linesOf(tip))
-	if err != nil {
-		return nil, false, err
-	}
-	two, err := changeOf(cost, name, was, linesOf(head))
-	if err != nil {
-		return nil, false, err
-	}
+	two, bad := changeOf(cost, name, was, linesOf(head))
 	if one.from > two.from {
 		one, two = two, one
 	}
-	if one.to >= two.from {
-		return nil, false, nil
+	if err = cmp.Or(err, bad); err != nil || one.to >= two.from {
+		return nil, false, err
 	}
-	for _, part := range [][][]byte{was[:one.from], one.with, was[one.to:two.from], two.with, was[two.to:]} {
-		for _, line := range part {
-			text = append(text, line...)
-		}
-	}
-	return text, true, nil
+	merged := slices.Concat(was[:one.from], one.with, was[one.to:two.from], two.with, was[two.to:])
+	return bytes.Join(merged, nil), true, nil
 }
 
 var newline = []byte("\n")
 
 // linesOf is the lines of a text, each with its end.
-func linesOf(text []byte) [][]byte {
-	lines := bytes.SplitAfter(text, newline)
-	if last := len(lines) - 1; len(lines[last]) == 0 {
-		lines = lines[:last]
-	}
-	return lines
-}
+func linesOf(text []byte) [][]byte { return slices.Collect(bytes.Lines(text)) }
 
 // changeOf is the place in which a text was changed, from a line that stands once in either to the next such line.
 func changeOf(cost *account, name string, was, is [][]byte) (hunk, error) {

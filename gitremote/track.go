@@ -30,12 +30,6 @@ type Overview struct {
 // Follower is a windowed branch and the branch that it follows.
 type Follower struct{ Name, From plan.Branch }
 
-// Refusal is a branch that was not moved, and why: words for people, cleaned, not longer than a reason may be.
-type Refusal struct {
-	Branch plan.Branch
-	Reason string
-}
-
 // survey is what is known of one repository: its branches as they were listed at once, and the histories as far as they were
 // needed.
 type survey struct {

@@ -258,13 +258,7 @@ func (n *node) Mode() fs.FileMode {
 }
 
 // Info implements fs.DirEntry; it reads a file for its size.
-func (n *node) Info() (fs.FileInfo, error) {
-	f, err := n.tree.Open(path.Join(n.dir, n.Name()))
-	if err != nil {
-		return nil, err
-	}
-	return f.Stat()
-}
+func (n *node) Info() (fs.FileInfo, error) { return fs.Stat(n.tree, path.Join(n.dir, n.Name())) }
 
 func (n *node) Read(p []byte) (int, error) {
 	if n.content == nil {

@@ -49,22 +49,12 @@ const (
 // showName is the name of a branch as people may see it.
 func showName(b plan.Branch) string { return plan.Clean(string(b)) }
 
-// refusals is the branches that were not moved.
-type refusals map[plan.Branch]Refusal
+// refusals is the branches that were not moved, and why: words for people, cleaned, not longer than a reason may be.
+type refusals map[plan.Branch]string
 
 // add puts a branch down with the reason.
 func (r refusals) add(b plan.Branch, form string, args ...any) {
-	r[b] = Refusal{Branch: b, Reason: plan.Fit(fmt.Sprintf(form, args...))}
-}
-
-// of is the refusals among moves, in their order.
-func (r refusals) of(moves []plan.Move) (out []Refusal) {
-	for _, m := range moves {
-		if no, ok := r[m.Branch]; ok {
-			out = append(out, no)
-		}
-	}
-	return out
+	r[b] = plan.Fit(fmt.Sprintf(form, args...))
 }
 
 // done reports whether nothing can be done about a branch any more: it is where it should be, or it is put down that somebody else

@@ -97,7 +97,7 @@ func (c promoteCall) check(flags *pflag.FlagSet) error {
 type gitSite interface {
 	Overview(ctx context.Context, file string) (gitremote.Overview, error)
 	Track(ctx context.Context, wanted []gitremote.Follower) ([]plan.WindowedBranch, map[plan.Branch]plan.Source, error)
-	Move(ctx context.Context, p gitremote.Push) ([]gitremote.Refusal, error)
+	Move(ctx context.Context, p gitremote.Push) (map[plan.Branch]string, error)
 	Close() error
 }
 
@@ -166,11 +166,7 @@ func (e *env) promote(ctx context.Context, call promoteCall) (verdicts []plan.Br
 	if err != nil {
 		return nil, err
 	}
-	reasons := map[plan.Branch]string{}
-	for _, r := range refused {
-		reasons[r.Branch] = r.Reason
-	}
-	return promoter.After(verdicts, moves, reasons), nil
+	return promoter.After(verdicts, moves, refused), nil
 }
 
 // observeGit reads the rules and how the branches that they name stand.
