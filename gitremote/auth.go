@@ -37,7 +37,7 @@ func (r *Remote) auth() (transport.AuthMethod, error) {
 	case "ssh":
 		agent, err := gitssh.NewSSHAgentAuth(r.creds.user)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %s", ErrUnusable, saySSHAgent)
+			return nil, fmt.Errorf("%w: %s", errUnusable, saySSHAgent)
 		}
 		return agent, nil
 	case "http", "https":

@@ -69,7 +69,7 @@ func (w withoutLinks) Open(name string) (fs.File, error) {
 // TestTreeBounds: a file that is too large is an error, and the others are read.
 func TestTreeBounds(t *testing.T) {
 	w := newWorld(t)
-	sha := w.commit(map[string]string{"large": strings.Repeat("x", MaxTreeFile+1), "just": strings.Repeat("x", MaxTreeFile)})
+	sha := w.commit(map[string]string{"large": strings.Repeat("x", maxTreeFile+1), "just": strings.Repeat("x", maxTreeFile)})
 	tree, err := open(t, w.dir).Tree(sha)
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestTreeBounds(t *testing.T) {
 	if _, err := fs.ReadFile(tree, "large"); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("large: %v", err)
 	}
-	if data, err := fs.ReadFile(tree, "just"); err != nil || len(data) != MaxTreeFile {
+	if data, err := fs.ReadFile(tree, "just"); err != nil || len(data) != maxTreeFile {
 		t.Errorf("just: %d bytes, %v", len(data), err)
 	}
 }

@@ -30,8 +30,8 @@ const (
 	idleTimeout   = 30 * time.Second // of a connection that is not used
 )
 
-// ErrUnusable is a remote that cannot be read as it was named; its text has the reason.
-var ErrUnusable = errors.New("unusable remote")
+// errUnusable is a remote that cannot be read as it was named; its text has the reason.
+var errUnusable = errors.New("unusable remote")
 
 // Options name a remote.
 type Options struct {
@@ -44,11 +44,11 @@ type Options struct {
 // them. It is not safe for concurrent use. Close it.
 func Dial(o Options) (*Remote, error) {
 	if helper, _, ok := strings.Cut(o.URL, "::"); ok && !strings.ContainsAny(helper, "/@[") {
-		return nil, fmt.Errorf("%w: "+sayProtocol, ErrUnusable, plan.Clean(helper)) // git would run a program of that name
+		return nil, fmt.Errorf("%w: "+sayProtocol, errUnusable, plan.Clean(helper)) // git would run a program of that name
 	}
 	end, err := transport.NewEndpoint(o.URL)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s", ErrUnusable, sayBadURL) // the error would show the URL
+		return nil, fmt.Errorf("%w: %s", errUnusable, sayBadURL) // the error would show the URL
 	}
 	r := &Remote{end: end, refused: map[packp.Filter]bool{}, cost: &account{ctx: o.Meter.Context(), meter: o.Meter}}
 	r.answers = &boundedTransport{cost: r.cost}
@@ -58,7 +58,7 @@ func Dial(o Options) (*Remote, error) {
 	case "http", "https":
 		end.User = ""
 		if end.Host == "" {
-			return nil, fmt.Errorf("%w: %s", ErrUnusable, sayBadURL)
+			return nil, fmt.Errorf("%w: %s", errUnusable, sayBadURL)
 		}
 		r.answers.overHTTP()
 		client := &http.Client{Transport: r.answers}
@@ -70,11 +70,11 @@ func Dial(o Options) (*Remote, error) {
 		r.client = gitssh.DefaultClient
 	case "file":
 		if end.Host != "" && end.Host != "localhost" || !strings.HasPrefix(end.Path, "/") {
-			return nil, fmt.Errorf("%w: %s", ErrUnusable, sayBadURL)
+			return nil, fmt.Errorf("%w: %s", errUnusable, sayBadURL)
 		}
 		r.client = gitfile.DefaultClient
 	default:
-		return nil, fmt.Errorf("%w: "+sayProtocol, ErrUnusable, plan.Clean(end.Protocol))
+		return nil, fmt.Errorf("%w: "+sayProtocol, errUnusable, plan.Clean(end.Protocol))
 	}
 	r.shown = display(*end)
 	return r, nil
@@ -83,7 +83,7 @@ func Dial(o Options) (*Remote, error) {
 // sameOrigin refuses to follow a server to another one: what it says is not what the token's owner named.
 func sameOrigin(req *http.Request, via []*http.Request) error {
 	if first := via[0].URL; req.URL.Scheme != first.Scheme || !strings.EqualFold(req.URL.Host, first.Host) {
-		return fmt.Errorf("%w: %s", ErrUnusable, sayRedirect)
+		return fmt.Errorf("%w: %s", errUnusable, sayRedirect)
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func (r *Remote) fault(doing string, at *error) {
 		reason = sayNotFound
 	}
 	if reason != "" {
-		*at = fmt.Errorf("%s %s: %w: %s", doing, r.shown, ErrUnusable, reason)
+		*at = fmt.Errorf("%s %s: %w: %s", doing, r.shown, errUnusable, reason)
 		return
 	}
 	cause := err
@@ -239,7 +239,7 @@ func (b *boundedTransport) bound(session any) error {
 			}
 		}
 	}
-	return fmt.Errorf("%w: what %T sends has no bound", ErrUnsupported, session)
+	return fmt.Errorf("%w: what %T sends has no bound", errUnsupported, session)
 }
 
 func (b *boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) {

@@ -363,7 +363,7 @@ func TestListsAreBounded(t *testing.T) {
 			}
 		}
 	}
-	if err := (&boundedTransport{}).bound(struct{}{}); !errors.Is(err, ErrUnsupported) {
+	if err := (&boundedTransport{}).bound(struct{}{}); !errors.Is(err, errUnsupported) {
 		t.Errorf("a session without a bound: %v", err)
 	}
 }

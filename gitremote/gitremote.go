@@ -52,7 +52,7 @@ import (
 
 // Bounds of single objects. What all of them may cost is charged to the run.
 const (
-	MaxFile = 1 << 20 // bytes of one file
+	maxFile = 1 << 20 // bytes of one file
 	maxTag  = 16      // tags of tags of a commit
 )
 
@@ -63,11 +63,10 @@ var (
 	ErrIncomplete  = errors.New("the clone lacks it")                                     // shallow, partial or broken: the answer is unknown
 	ErrNotAFile    = errors.New("not a regular file")                                     // by File: a directory, symbolic link or submodule stands there
 	ErrTooLarge    = errors.New("more than is read")                                      // a bound of this package was hit
-	ErrUnsupported = errors.New("unsupported format")                                     // by Open: a repository format that is not read here
+	errUnsupported = errors.New("unsupported format")                                     // by Open: a repository format that is not read here
 	ErrNotMerged   = errors.New("was changed on both sides: bring the branch up to date") // by Merged: not in two places that are clearly apart
-	ErrNoRepo      = errors.New("no git repository")                                      // by Open
+	errNoRepo      = errors.New("no git repository")                                      // by Open
 	errMalformed   = errors.New("a malformed tree")                                       // no caller can do anything about it
-	errBadName     = errors.New("not a commit's name")                                    // a SHA that is none
 )
 
 // Repo is one clone on disk. Close it.
@@ -111,7 +110,7 @@ func Open(m *meter.Meter, dir string) (_ *Repo, err error) {
 		return nil, fmt.Errorf("read its config: %w", err)
 	}
 	if r.unsupported != "" {
-		return nil, fmt.Errorf("%w: %s", ErrUnsupported, r.unsupported)
+		return nil, fmt.Errorf("%w: %s", errUnsupported, r.unsupported)
 	}
 	shallow, err := readShallow(cost, at.common)
 	if err != nil {
@@ -147,7 +146,7 @@ func locate(dir string) (location, error) {
 	if info, err := os.Stat(at); err != nil {
 		return location{}, err
 	} else if !info.IsDir() {
-		return location{}, fmt.Errorf("%w: not a directory", ErrNoRepo)
+		return location{}, fmt.Errorf("%w: not a directory", errNoRepo)
 	}
 	for ; ; at = filepath.Dir(at) {
 		git := filepath.Join(at, ".git")
@@ -165,7 +164,7 @@ func locate(dir string) (location, error) {
 		case isGitDir(at):
 			return location{git: at, common: at, bare: true}, nil
 		case at == filepath.Dir(at):
-			return location{}, fmt.Errorf("%w here or above", ErrNoRepo)
+			return location{}, fmt.Errorf("%w here or above", errNoRepo)
 		}
 	}
 }
@@ -178,7 +177,7 @@ func leads(file, word string) (string, error) {
 	}
 	to, ok := strings.CutPrefix(text, word)
 	if !ok {
-		return "", fmt.Errorf("%w: %s does not say where it is", ErrNoRepo, file)
+		return "", fmt.Errorf("%w: %s does not say where it is", errNoRepo, file)
 	}
 	if !filepath.IsAbs(to) {
 		to = filepath.Join(filepath.Dir(file), to)
@@ -191,7 +190,7 @@ func common(git string) (location, error) {
 	to, err := leads(filepath.Join(git, "commondir"), "")
 	if errors.Is(err, os.ErrNotExist) {
 		if !isGitDir(git) {
-			return location{}, fmt.Errorf("%w: %s is none", ErrNoRepo, git)
+			return location{}, fmt.Errorf("%w: %s is none", errNoRepo, git)
 		}
 		to, err = git, nil
 	}
@@ -210,7 +209,7 @@ func isGitDir(dir string) bool {
 }
 
 // File is the content of one file at a commit; ok is false where nothing stands at that path. A directory, symbolic link
-// or submodule is ErrNotAFile, more than MaxFile bytes is ErrTooLarge.
+// or submodule is ErrNotAFile, more than maxFile bytes is ErrTooLarge.
 func (r *Repo) File(sha plan.SHA, name string) (data []byte, ok bool, err error) {
 	defer wrap(&err, "file %q at %s", name, sha.Short())
 	root, err := r.root(sha)
@@ -274,7 +273,7 @@ func (r *Repo) lacking(what string, err error) error {
 // hash is the object that a SHA names.
 func hash(sha plan.SHA) (plumbing.Hash, error) {
 	if !plumbing.IsHash(string(sha)) {
-		return plumbing.ZeroHash, fmt.Errorf("%w: %q", errBadName, string(sha))
+		return plumbing.ZeroHash, fmt.Errorf("not a commit's name: %q", string(sha))
 	}
 	return plumbing.NewHash(string(sha)), nil
 }

@@ -129,7 +129,7 @@ func TestOpen(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	empty := t.TempDir()
-	if _, err := Open(unhurried(t), empty); !errors.Is(err, ErrNoRepo) {
+	if _, err := Open(unhurried(t), empty); !errors.Is(err, errNoRepo) {
 		t.Error(err)
 	}
 	if _, err := Open(unhurried(t), filepath.Join(empty, "nowhere")); !errors.Is(err, fs.ErrNotExist) {
@@ -139,20 +139,20 @@ func TestOpenRefuses(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(unhurried(t), file); !errors.Is(err, ErrNoRepo) {
+	if _, err := Open(unhurried(t), file); !errors.Is(err, errNoRepo) {
 		t.Error(err)
 	}
 	w := newWorld(t)
 	w.git("config", "core.repositoryformatversion", "1")
 	for key, value := range map[string]string{"extensions.objectformat": "sha256", "extensions.refstorage": "reftable", "extensions.surprise": "yes"} {
 		w.git("config", key, value)
-		if _, err := Open(unhurried(t), w.dir); !errors.Is(err, ErrUnsupported) {
+		if _, err := Open(unhurried(t), w.dir); !errors.Is(err, errUnsupported) {
 			t.Errorf("%s: %v", key, err)
 		}
 		w.write(map[string]string{".git/config": "[core]\n\trepositoryformatversion = 1\n"})
 	}
 	w.write(map[string]string{".git/config": "[core]\n\trepositoryformatversion = 7\n"})
-	if _, err := Open(unhurried(t), w.dir); !errors.Is(err, ErrUnsupported) {
+	if _, err := Open(unhurried(t), w.dir); !errors.Is(err, errUnsupported) {
 		t.Error(err)
 	}
 }
@@ -162,13 +162,13 @@ func TestFile(t *testing.T) {
 	if err := os.Symlink("a", filepath.Join(w.dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	head := w.commit(map[string]string{"big": strings.Repeat("x", MaxFile+1), "just": strings.Repeat("x", MaxFile)})
+	head := w.commit(map[string]string{"big": strings.Repeat("x", maxFile+1), "just": strings.Repeat("x", maxFile)})
 	w.write(map[string]string{"a": "not committed"})
 	r := open(t, w.dir)
 	if data, ok, err := r.File(head, "a"); err != nil || !ok || string(data) != "1" {
 		t.Errorf("%q %v %v", data, ok, err)
 	}
-	if data, ok, err := r.File(head, "just"); err != nil || !ok || len(data) != MaxFile {
+	if data, ok, err := r.File(head, "just"); err != nil || !ok || len(data) != maxFile {
 		t.Errorf("%d %v %v", len(data), ok, err)
 	}
 	for _, name := range []string{"nope", "d/nope", "a/b", "d/e/f", "", "/a", "../a", "link/x"} {

@@ -546,11 +546,11 @@ func missing(t *testing.T, w *world) error {
 
 // zeroes asks again and again for what is larger than may be, as who reads a tree does that has it in many places.
 func zeroes(t *testing.T, w *world) error {
-	h := w.put(plumbing.BlobObject, make([]byte, MaxTreeFile+1))
+	h := w.put(plumbing.BlobObject, make([]byte, maxTreeFile+1))
 	r, err := Open(meter.New(t.Context(), meter.Limits{meter.Steps: 50_000}), w.dir)
 	for range 50 {
 		if err == nil {
-			_, _ = r.content(plumbing.BlobObject, h, MaxTreeFile)
+			_, _ = r.content(plumbing.BlobObject, h, maxTreeFile)
 			err = r.cost.meter.Err()
 		}
 	}

@@ -85,7 +85,7 @@ func (r *Repo) mergeFiles(at [3]object.TreeEntry, name string) (object.TreeEntry
 			return object.TreeEntry{}, fmt.Errorf("%s %w", plan.Fit(name), ErrNotMerged)
 		}
 		var err error
-		if texts[i], err = r.content(plumbing.BlobObject, e.Hash, MaxTreeFile); err == nil {
+		if texts[i], err = r.content(plumbing.BlobObject, e.Hash, maxTreeFile); err == nil {
 			bytes += len(texts[i])
 			err = r.cost.hold(0, len(texts[i]), name)
 		}

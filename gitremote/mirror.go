@@ -35,7 +35,7 @@ var errFull = errors.New("the mirror is full")
 
 // Mirror fetches commits with their files, without their histories, into the bare repository in dir, which is made if there is none.
 // [Open] reads it; the commits that are there are its shallow ones. What is there is not asked for again, and of a commit near
-// one that is there only the difference comes. Files of more than MaxTreeFile bytes are left out: reading one is ErrIncomplete.
+// one that is there only the difference comes. Files of more than maxTreeFile bytes are left out: reading one is ErrIncomplete.
 //
 // At most most bytes are kept. Where more would be, or what is there cannot be read, the mirror begins anew with the first of these commits, and goes on with the
 // others; where they are more, the first alone stays, or nothing if that is more, and the error is ErrTooLarge. So whoever has the last of them cannot have the first one
@@ -111,10 +111,10 @@ func (r *Remote) extend(ctx context.Context, m *mirror, wants, haves []plumbing.
 		}
 	}
 	if !r.caps.Supports(capability.Shallow) {
-		return fmt.Errorf("%w: %s", ErrUnsupported, sayNoShallow)
+		return fmt.Errorf("%w: %s", errUnsupported, sayNoShallow)
 	}
 	a := ask{wants: wants, haves: haves, depth: 1, shallow: haves}
-	p, err := r.fetch(ctx, a, packp.FilterBlobLimit(MaxTreeFile+1, packp.BlobLimitPrefixNone))
+	p, err := r.fetch(ctx, a, packp.FilterBlobLimit(maxTreeFile+1, packp.BlobLimitPrefixNone))
 	if err != nil {
 		return err
 	}
@@ -138,20 +138,16 @@ type mirror struct {
 // openMirror makes a mirror where there is none, and removes what a process left that ended amid a call.
 func openMirror(cost *account, dir string, most int64) (m *mirror, err error) {
 	m = &mirror{dir: dir, cost: cost, most: most}
-	for _, name := range []string{"objects/pack", "refs"} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
-			return nil, err
-		}
+	err = errors.Join(os.MkdirAll(m.at("objects/pack"), 0o700), os.MkdirAll(m.at("refs"), 0o700), os.Chmod(dir, 0o700))
+	if err == nil {
+		err = m.sweep()
 	}
-	if err := errors.Join(os.Chmod(dir, 0o700), m.sweep()); err != nil {
-		return nil, err
+	if _, none := os.Lstat(m.at("HEAD")); err == nil && none != nil {
+		err = m.write(".", "HEAD", "ref: refs/heads/main\n") // which makes it a repository
 	}
-	if _, err := os.Lstat(m.at("HEAD")); err != nil { // which makes it a repository
-		if err := m.write(".", "HEAD", "ref: refs/heads/main\n"); err != nil {
-			return nil, err
-		}
+	if err == nil {
+		m.commits, err = readShallow(cost, dir)
 	}
-	m.commits, err = readShallow(cost, dir)
 	return m, err
 }
 
@@ -271,7 +267,7 @@ func (p *pack) rewrite(out *packWriter, known *objects, wants []plumbing.Hash) e
 	defer func() { p.cost.drop(int(out.count), 0) }()
 	came, err := p.each(plumbing.AnyObject, maxTree, known.read, func(h plumbing.Hash, kind plumbing.ObjectType, content []byte) error {
 		switch {
-		case kind == plumbing.TagObject, kind == plumbing.BlobObject && len(content) > MaxTreeFile:
+		case kind == plumbing.TagObject, kind == plumbing.BlobObject && len(content) > maxTreeFile:
 			return nil // no part of a tree, or left out of it
 		case kind == plumbing.CommitObject && len(content) > maxCommit:
 			return fmt.Errorf("%w: a %s of %d bytes", ErrTooLarge, kind, len(content))

@@ -260,10 +260,10 @@ func TestMirrorFull(t *testing.T) {
 func TestMirrorLarge(t *testing.T) {
 	for _, filters := range []bool{false, true} {
 		w, s := mirrored(t, filters)
-		raw := make([]byte, MaxTreeFile+1)
+		raw := make([]byte, maxTreeFile+1)
 		_, _ = rand.NewChaCha8([32]byte{}).Read(raw)
 		first := w.commit(map[string]string{"a": "1", "large": string(raw)})
-		second := w.commit(map[string]string{"a": "2", "large": string(raw[:MaxTreeFile])})
+		second := w.commit(map[string]string{"a": "2", "large": string(raw[:maxTreeFile])})
 		dir := t.TempDir()
 		if err := mirrorTo(t, s, dir, ample, first); err != nil {
 			t.Fatal(err)
@@ -477,7 +477,7 @@ func TestMirrorHostile(t *testing.T) {
 		"deltas that grow": {func(p *packed) plumbing.Hash { growing(p); return whole(p) }, nil, bound},
 		"files that inflate": {func(p *packed) plumbing.Hash {
 			for i := range 16 {
-				p.put(plumbing.BlobObject, append(make([]byte, MaxTreeFile), byte(i)))
+				p.put(plumbing.BlobObject, append(make([]byte, maxTreeFile), byte(i)))
 			}
 			return whole(p)
 		}, nil, bound},

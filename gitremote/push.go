@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 
@@ -155,7 +156,7 @@ func request(offered *capability.List, moves []plan.Move, printed io.Writer) (*p
 			from, err = hash(m.Old)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", showName(m.Branch), err)
+			return nil, fmt.Errorf("%s: %w", plan.Clean(string(m.Branch)), err)
 		}
 		req.Commands = append(req.Commands, &packp.Command{Name: plumbing.NewBranchReferenceName(string(m.Branch)), Old: from, New: to})
 	}
@@ -189,11 +190,12 @@ func unconfirmed(report *packp.ReportStatus, moves []plan.Move, printed string) 
 // reason is why a branch was refused: the line of a hook or the server that names it, and the word of the protocol.
 func reason(b plan.Branch, status, printed string) string {
 	status = plan.Clean(status)
+	named := regexp.MustCompile(`(^|[^-._/0-9A-Za-z])(refs/heads/)?` + regexp.QuoteMeta(string(b)) + `($|[^-._/0-9A-Za-z])`) // and not one whose name holds its name
 	out := status
 	for line := range strings.Lines(printed) {
 		line = strings.TrimPrefix(plan.Clean(line), "error: ")
 		switch {
-		case !names(line, string(b)):
+		case !named.MatchString(line):
 		case !strings.Contains(line, status):
 			return status + ": " + line
 		default:
@@ -201,14 +203,6 @@ func reason(b plan.Branch, status, printed string) string {
 		}
 	}
 	return out
-}
-
-// names reports whether a line names a branch, and not one whose name holds its name.
-func names(line, branch string) bool {
-	const more = "-._/0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	before, after, found := strings.Cut(line, branch)
-	before = strings.TrimSuffix(before, "refs/heads/")
-	return found && (after == "" || !strings.Contains(more, after[:1])) && (before == "" || !strings.Contains(more, before[len(before)-1:]))
 }
 
 // transcript keeps the beginning of what a server prints.

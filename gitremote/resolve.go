@@ -182,7 +182,7 @@ func (r *Repo) heads() (map[plan.Branch]plumbing.Hash, error) {
 				links[name] = plan.Branch(to)
 			}
 		case ref.Hash().IsZero():
-			return fmt.Errorf("the branch %s is broken: it names no commit", showName(name))
+			return fmt.Errorf("the branch %s is broken: it names no commit", plan.Clean(string(name)))
 		default:
 			found[name] = ref.Hash()
 			return r.cost.hold(1, len(name), "refs/heads")

@@ -188,7 +188,7 @@ func (s *survey) tracked(wanted []Follower, known *standings) ([]plan.WindowedBr
 				at := known.of[pair{source, tip}]
 				b.Relation, b.Reach = at.relation, at.reach
 				if at.relation == plan.RelationUnknown {
-					return nil, nil, fmt.Errorf("%w: how %s stands to %s", ErrIncomplete, showName(w.Name), showName(w.From))
+					return nil, nil, fmt.Errorf("%w: how %s stands to %s", ErrIncomplete, plan.Clean(string(w.Name)), plan.Clean(string(w.From)))
 				}
 			}
 		}

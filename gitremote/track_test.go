@@ -35,7 +35,7 @@ func TestLook(t *testing.T) {
 }
 
 func TestLookFinds(t *testing.T) {
-	long := strings.Repeat("x", MaxFile+1)
+	long := strings.Repeat("x", maxFile+1)
 	for name, c := range map[string]struct {
 		files map[string]string
 		bare  bool

@@ -110,11 +110,11 @@ func zip(dirs [3][]object.TreeEntry) iter.Seq[[3]object.TreeEntry] {
 	}
 }
 
-// MaxTreeFile is the size of a file of a [Tree]: bundles of definitions, which nobody writes by hand, are larger than MaxFile.
-const MaxTreeFile = 4 << 20
+// maxTreeFile is the size of a file of a [Tree]: bundles of definitions, which nobody writes by hand, are larger than maxFile.
+const maxTreeFile = 4 << 20
 
 // Tree is the files of a commit as an [fs.FS]: directories are read when they are looked into, files when they are opened, of at most
-// MaxTreeFile bytes. A symbolic link is itself, and a submodule an irregular file. It is for one goroutine, as long as the clone is open.
+// maxTreeFile bytes. A symbolic link is itself, and a submodule an irregular file. It is for one goroutine, as long as the clone is open.
 type Tree struct {
 	trees *trees
 	root  plumbing.Hash
@@ -188,7 +188,7 @@ func (t *Tree) open(name string) (*node, error) {
 		}
 		return n, err
 	case isRegular(e.Mode):
-		data, err := t.trees.get(plumbing.BlobObject, e.Hash, MaxTreeFile)
+		data, err := t.trees.get(plumbing.BlobObject, e.Hash, maxTreeFile)
 		n.size, n.content = int64(len(data)), bytes.NewReader(data)
 		return n, err
 	}
@@ -196,7 +196,7 @@ func (t *Tree) open(name string) (*node, error) {
 }
 
 // fileAt is the file at a path below a tree; nil: nothing stands there. A directory, symbolic link or submodule is ErrNotAFile, more than
-// MaxFile bytes is ErrTooLarge.
+// maxFile bytes is ErrTooLarge.
 func (t *trees) fileAt(root plumbing.Hash, name string) (plan.SHA, []byte, error) {
 	if name = path.Clean(name); name == "." || !fs.ValidPath(name) {
 		return "", nil, nil
@@ -212,7 +212,7 @@ func (t *trees) fileAt(root plumbing.Hash, name string) (plan.SHA, []byte, error
 	case e.Mode == filemode.Submodule:
 		return "", nil, fmt.Errorf("%w: a submodule", ErrNotAFile)
 	}
-	data, err := t.get(plumbing.BlobObject, e.Hash, MaxFile)
+	data, err := t.get(plumbing.BlobObject, e.Hash, maxFile)
 	if err == nil && data == nil {
 		data = []byte{} // which nil would not be
 	}

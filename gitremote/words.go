@@ -46,9 +46,6 @@ const (
 	saySSHAgent      = "no ssh agent to authenticate with: start one, add a key, and set SSH_AUTH_SOCK"
 )
 
-// showName is the name of a branch as people may see it.
-func showName(b plan.Branch) string { return plan.Clean(string(b)) }
-
 // refusals is the branches that were not moved, and why: words for people, cleaned, not longer than a reason may be.
 type refusals map[plan.Branch]string
 
