@@ -58,15 +58,19 @@ const (
 
 // Errors that callers distinguish.
 var (
-	ErrNotFound    = errors.New("no such revision")                                       // by Resolve
-	ErrUnrelated   = errors.New("no common commit")                                       // by MergeBase and Changes: the histories are whole, and have none
-	ErrIncomplete  = errors.New("the clone lacks it")                                     // shallow, partial or broken: the answer is unknown
-	ErrNotAFile    = errors.New("not a regular file")                                     // by File: a directory, symbolic link or submodule stands there
-	ErrTooLarge    = errors.New("more than is read")                                      // a bound of this package was hit
-	errUnsupported = errors.New("unsupported format")                                     // by Open: a repository format that is not read here
-	ErrNotMerged   = errors.New("was changed on both sides: bring the branch up to date") // by Merged: not in two places that are clearly apart
-	errNoRepo      = errors.New("no git repository")                                      // by Open
-	errMalformed   = errors.New("a malformed tree")                                       // no caller can do anything about it
+	ErrNotFound   = errors.New("no such revision")                                       // by Resolve
+	ErrUnrelated  = errors.New("no common commit")                                       // by MergeBase and Changes: the histories are whole, and have none
+	ErrIncomplete = errors.New("the clone lacks it")                                     // shallow, partial or broken: the answer is unknown
+	ErrNotAFile   = errors.New("not a regular file")                                     // by File: a directory, symbolic link or submodule stands there
+	ErrTooLarge   = errors.New("more than is read")                                      // a bound of this package was hit
+	ErrNotMerged  = errors.New("was changed on both sides: bring the branch up to date") // by Merged: not in two places that are clearly apart
+)
+
+// Errors that no caller does anything about.
+var (
+	errUnsupported = errors.New("unsupported format") // a repository format that is not read here
+	errNoRepo      = errors.New("no git repository")
+	errMalformed   = errors.New("a malformed tree")
 )
 
 // Repo is one clone on disk. Close it.

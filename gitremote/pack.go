@@ -169,23 +169,18 @@ func (r *reading) visit(h *packfile.ObjectHeader, scan *packfile.Scanner) error 
 	if _, _, err := scan.NextObject(to); err != nil {
 		return err
 	}
-	switch h.Type {
-	case plumbing.OFSDeltaObject, plumbing.REFDeltaObject:
-		if _, ours := r.kinds[h.OffsetReference]; ours {
-			return r.delta(h)
-		}
-		if !all && h.Type == plumbing.OFSDeltaObject {
-			return nil // of another kind
-		}
+	switch _, ours := r.kinds[h.OffsetReference]; {
+	case h.Type == plumbing.OFSDeltaObject && !ours && !all:
+		return nil // of another kind
+	case h.Type.IsDelta() && ours:
+		return r.delta(h)
+	case h.Type.IsDelta():
 		if err := r.node(); err != nil { // it may be late
 			return err
 		}
 		return r.delta(h)
-	case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:
-	default:
+	case h.Type < plumbing.CommitObject || h.Type > plumbing.TagObject:
 		return fmt.Errorf("%w: an object of type %d", packfile.ErrMalformedPackFile, h.Type)
-	}
-	switch {
 	case fits:
 		r.random.keep(h.Offset, h.Type, content.Bytes())
 		return r.give(h.Offset, h.Type, content.Bytes())
