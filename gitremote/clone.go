@@ -62,11 +62,11 @@ func (c *Clone) Overview(_ context.Context, file string) (_ Overview, err error)
 // Track finds how windowed branches stand to the branches that they follow, as Overview listed them.
 func (c *Clone) Track(_ context.Context, wanted []Follower) (_ []plan.WindowedBranch, _ map[plan.Branch]plan.Source, err error) {
 	defer wrap(&err, "read %s", c.repo.dir)
-	return c.survey.track(wanted, func(known *standings) error {
-		for n := fewCommits; !known.complete() || !known.lined(); n *= growth {
-			whole, err := c.repo.newest(known.ends(), n, c.survey.graph)
+	return c.survey.track(wanted, func() error {
+		for n := fewCommits; !c.survey.complete() || !c.survey.lined(); n *= growth {
+			whole, err := c.repo.newest(c.survey.ends(), n, c.survey.graph)
 			if err == nil {
-				err = known.ask(c.survey.graph)
+				err = c.survey.ask()
 			}
 			if err != nil || whole {
 				return err

@@ -79,11 +79,8 @@ func (a *account) received(n int64) {
 func (a *account) names(dir string, visit func(string) error) error {
 	const few = 256
 	f, err := os.Open(dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
 	if err != nil {
-		return err
+		return unlessAbsent(err)
 	}
 	defer f.Close() //nolint:errcheck // only read
 	for {

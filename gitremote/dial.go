@@ -267,10 +267,7 @@ func (l *limitedBody) Read(p []byte) (int, error) {
 	if l.left <= 0 {
 		return 0, fmt.Errorf("%w: "+sayAnswer, ErrTooLarge, maxListing>>20)
 	}
-	if int64(len(p)) > l.left {
-		p = p[:l.left]
-	}
-	n, err := l.ReadCloser.Read(p)
+	n, err := l.ReadCloser.Read(p[:min(int64(len(p)), l.left)])
 	l.left -= int64(n)
 	if l.pack {
 		return n, err

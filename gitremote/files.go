@@ -22,6 +22,14 @@ const (
 	wholeFile = 64 << 20 // bytes of one that may be long: shallow, packed-refs of a million branches
 )
 
+// unlessAbsent is err, but for that of a file that is not there: it says nothing.
+func unlessAbsent(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 // openRegular opens a file of a clone if it is one, of at most limit bytes, and returns how many it has. A device or a pipe in its place, which a
 // symbolic link in what somebody sent can lead to, would have no end.
 func openRegular(path string, limit int64) (*os.File, int64, error) {
@@ -61,11 +69,8 @@ func readSmall(path string) (string, error) {
 // readShallow is the commits of a repository whose parents are not there, in the order of its list.
 func readShallow(cost *account, git string) (found []plumbing.Hash, err error) {
 	f, _, err := openRegular(filepath.Join(git, "shallow"), wholeFile)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		return nil, unlessAbsent(err)
 	}
 	defer f.Close() //nolint:errcheck // only read
 	lines := bufio.NewScanner(f)

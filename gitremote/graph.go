@@ -200,9 +200,9 @@ func (s *source) standing(tip plumbing.Hash) standing {
 	case i == s.tip:
 		return standing{relation: plan.Level}
 	case s.first[i] != 0:
-		reach := int(s.first[i]) // commits of the line that descend from one beside it; of the line's own, one less do
+		reach := int(s.first[i])
 		if s.line[reach-1] == i {
-			reach--
+			reach-- // it does not descend from itself
 		}
 		return standing{relation: plan.Behind, reach: reach}
 	}

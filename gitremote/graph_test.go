@@ -148,12 +148,12 @@ func TestWalksAreNotKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	k := &standings{follow: map[plumbing.Hash]*source{}, of: map[pair]standing{}}
+	k := &survey{graph: g, follow: map[plumbing.Hash]*source{}, of: map[pair]standing{}}
 	for n := range 50 {
 		k.follow[numbered(n+50)] = nil
 		k.of[pair{numbered(n + 50), numbered(n + 1)}] = standing{}
 	}
-	if err := k.ask(g); err != nil {
+	if err := k.ask(); err != nil {
 		t.Fatal(err)
 	}
 	for h, s := range k.follow {
@@ -171,7 +171,7 @@ func TestWalksAreNotKept(t *testing.T) {
 // TestAskEnds: where a run ends amid the branches of one source, the others are not compared: each may cost a walk through all of the history.
 func TestAskEnds(t *testing.T) {
 	g := newGraph(paid(t))
-	k := &standings{follow: map[plumbing.Hash]*source{numbered(0): nil}, of: map[pair]standing{}}
+	k := &survey{graph: g, follow: map[plumbing.Hash]*source{numbered(0): nil}, of: map[pair]standing{}}
 	for n := range 100 {
 		if err := g.add(&object.Commit{Hash: numbered(n)}); err != nil {
 			t.Fatal(err)
@@ -179,7 +179,7 @@ func TestAskEnds(t *testing.T) {
 		k.of[pair{numbered(0), numbered(n + 1)}] = standing{}
 	}
 	g.cost.meter.Close()
-	if err := k.ask(g); err == nil || len(k.open) > 0 {
+	if err := k.ask(); err == nil || len(k.open) > 0 {
 		t.Errorf("%v after %d branches", err, len(k.open))
 	}
 	for p, at := range k.of {

@@ -566,14 +566,14 @@ func compared(t *testing.T, _ *world) error {
 			return err
 		}
 	}
-	k := &standings{follow: map[plumbing.Hash]*source{}, of: map[pair]standing{}}
+	k := &survey{graph: g, follow: map[plumbing.Hash]*source{}, of: map[pair]standing{}}
 	for i := range 100 {
 		if err := g.add(&object.Commit{Hash: numbered(long + 1 + i), ParentHashes: []plumbing.Hash{numbered(long - 1)}}); err != nil {
 			return err
 		}
 		k.follow[numbered(long)], k.of[pair{numbered(long), numbered(long + 1 + i)}] = nil, standing{}
 	}
-	return k.ask(g)
+	return k.ask()
 }
 
 // changed lists what a change adds that is wide and says nothing: it is read once.

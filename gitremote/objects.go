@@ -66,11 +66,8 @@ func (o *objects) add(dir string, depth int) error {
 	}
 	o.dirs = append(o.dirs, dir)
 	text, err := readSmall(filepath.Join(dir, "info", "alternates"))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
 	if err != nil {
-		return err
+		return unlessAbsent(err)
 	}
 	for line := range strings.Lines(text) {
 		to := strings.TrimRight(line, "\r\n")
@@ -223,18 +220,12 @@ func (o *objects) openPack(base string) error {
 		return err
 	}
 	index, err := openIndex(base + ".idx")
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
 	if err != nil {
-		return fmt.Errorf("read %s.idx: %w", filepath.Base(base), err)
+		return unlessAbsent(fmt.Errorf("read %s.idx: %w", filepath.Base(base), err))
 	}
 	pack, size, err := openRegular(base+".pack", 1<<packShift)
 	if err != nil {
-		if err = errors.Join(err, index.file.Close()); errors.Is(err, os.ErrNotExist) {
-			return nil
-		}
-		return err
+		return unlessAbsent(errors.Join(err, index.file.Close()))
 	}
 	o.cost.received(size)
 	d := &deltas{scan: packfile.NewScanner(pack), find: index.find, cost: o.cost, place: base + ".pack", cache: o.cache, shift: int64(len(o.packs)) << packShift}

@@ -119,7 +119,7 @@ func (r *Remote) readTip(ctx context.Context, name plan.Branch, file string) (_ 
 func (r *Remote) Track(ctx context.Context, wanted []Follower) (_ []plan.WindowedBranch, _ map[plan.Branch]plan.Source, err error) {
 	defer r.fault("read", &err)
 	r.cost.ctx = ctx
-	return r.survey.track(wanted, func(known *standings) error { return r.learn(ctx, known) })
+	return r.survey.track(wanted, func() error { return r.learn(ctx) })
 }
 
 // filterTrees leaves commits alone.
@@ -127,42 +127,42 @@ const filterTrees packp.Filter = "tree:0"
 
 // learn reads what shows how branches stand. Where a part of a history brings whole trees with it, each is to be the last: the branches' own histories
 // are read only if their sources' are not enough, and none for a line alone.
-func (r *Remote) learn(ctx context.Context, known *standings) (err error) {
+func (r *Remote) learn(ctx context.Context) (err error) {
 	switch commits := r.filters(filterTrees); {
-	case commits && !(known.complete() && known.lined()):
-		err = r.read(ctx, ask{wants: known.ends(), depth: lineDepth}, known)
-	case !commits && !known.complete():
-		err = r.read(ctx, ask{wants: known.sources(), depth: lineDepth}, known)
-		if err == nil && !known.complete() {
-			err = r.read(ctx, ask{wants: known.ends(), depth: lineDepth}, known)
+	case commits && !(r.survey.complete() && r.survey.lined()):
+		err = r.read(ctx, ask{wants: r.survey.ends(), depth: lineDepth})
+	case !commits && !r.survey.complete():
+		err = r.read(ctx, ask{wants: r.survey.sources(), depth: lineDepth})
+		if err == nil && !r.survey.complete() {
+			err = r.read(ctx, ask{wants: r.survey.ends(), depth: lineDepth})
 		}
 	}
 	if err == nil {
-		err = r.learnApart(ctx, known)
+		err = r.learnApart(ctx)
 	}
-	if err == nil && !known.complete() {
-		err = r.read(ctx, ask{wants: known.ends()}, known)
+	if err == nil && !r.survey.complete() {
+		err = r.read(ctx, ask{wants: r.survey.ends()})
 	}
 	return err
 }
 
 // learnApart reads what lies between a branch and its source, both ways: the commits that a branch is behind by may be many,
 // and yet few of the history's.
-func (r *Remote) learnApart(ctx context.Context, known *standings) error {
+func (r *Remote) learnApart(ctx context.Context) error {
 	for range maxApart {
-		if len(known.open) == 0 {
+		if len(r.survey.open) == 0 {
 			return nil
 		}
-		p := known.open[0]
+		p := r.survey.open[0]
 		for _, a := range []ask{{wants: []plumbing.Hash{p.source}, haves: []plumbing.Hash{p.tip}}, {wants: []plumbing.Hash{p.tip}, haves: []plumbing.Hash{p.source}}} {
-			if !slices.Contains(known.open, p) {
+			if !slices.Contains(r.survey.open, p) {
 				break
 			}
-			if err := r.read(ctx, a, known); err != nil {
+			if err := r.read(ctx, a); err != nil {
 				return err
 			}
 		}
-		if slices.Contains(known.open, p) {
+		if slices.Contains(r.survey.open, p) {
 			return nil // their histories cross: only whole ones prove anything
 		}
 	}
@@ -177,7 +177,7 @@ type ask struct {
 }
 
 // read gets the commits of a part of a history.
-func (r *Remote) read(ctx context.Context, a ask, known *standings) (err error) {
+func (r *Remote) read(ctx context.Context, a ask) (err error) {
 	p, err := r.fetch(ctx, a, filterTrees)
 	if err != nil {
 		return err
@@ -186,7 +186,7 @@ func (r *Remote) read(ctx context.Context, a ask, known *standings) (err error) 
 	if err := p.commits(r.survey.graph); err != nil {
 		return err
 	}
-	return known.ask(r.survey.graph)
+	return r.survey.ask()
 }
 
 // filters reports whether the server supports a filter, as far as it is known.

@@ -1,11 +1,9 @@
 package gitremote
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
 
 	"github.com/go-git/gcfg"
@@ -28,11 +26,8 @@ type settings struct {
 func readSettings(cost *account, file string) (settings, error) {
 	s := settings{insteadOf: map[string]string{}}
 	f, n, err := openRegular(file, math.MaxInt64)
-	if errors.Is(err, os.ErrNotExist) {
-		return s, nil
-	}
 	if err != nil {
-		return s, err
+		return s, unlessAbsent(err)
 	}
 	defer f.Close() //nolint:errcheck // only read
 	size := lineBytes * int(min(n, math.MaxInt32))

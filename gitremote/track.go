@@ -30,11 +30,14 @@ type Overview struct {
 // Follower is a windowed branch and the branch that it follows.
 type Follower struct{ Name, From plan.Branch }
 
-// survey is what is known of one repository: its branches as they were listed at once, and the histories as far as they were
-// needed.
+// survey is what is known of one repository: its branches as they were listed at once, the histories as far as they were
+// needed, and what these prove of the sources and of the pairs of branches, each once.
 type survey struct {
-	heads map[plan.Branch]plumbing.Hash
-	graph *graph
+	heads  map[plan.Branch]plumbing.Hash
+	graph  *graph
+	follow map[plumbing.Hash]*source
+	of     map[pair]standing
+	open   []pair // of which nothing is proved
 }
 
 // overview reads what a repository shows at the tip of its default branch, and what freezes it.
@@ -59,82 +62,75 @@ func (s *survey) overview(name plan.Branch, file string, from trees) (Overview, 
 type pair struct{ source, tip plumbing.Hash }
 
 // track finds how every wanted branch stands to its source, once learn has read as much of their histories as that needs, and no more.
-func (s *survey) track(wanted []Follower, learn func(*standings) error) ([]plan.WindowedBranch, map[plan.Branch]plan.Source, error) {
+func (s *survey) track(wanted []Follower, learn func() error) ([]plan.WindowedBranch, map[plan.Branch]plan.Source, error) {
 	if len(wanted) > maxTracked {
 		return nil, nil, fmt.Errorf("%w: %d windowed branches", ErrTooLarge, len(wanted))
 	}
-	known := &standings{follow: map[plumbing.Hash]*source{}, of: map[pair]standing{}}
+	s.follow, s.of = map[plumbing.Hash]*source{}, map[pair]standing{}
 	for _, w := range wanted {
 		source, ok := s.heads[w.From]
 		if !ok {
 			continue
 		}
-		known.follow[source] = nil
+		s.follow[source] = nil
 		if tip, ok := s.heads[w.Name]; ok {
-			known.of[pair{source, tip}] = standing{}
+			s.of[pair{source, tip}] = standing{}
 		}
 	}
-	err := known.ask(s.graph)
+	err := s.ask()
 	if err == nil {
-		err = learn(known)
+		err = learn()
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return s.tracked(wanted, known)
-}
-
-// standings is what a graph proves at one time of the sources and of the pairs of branches, each once.
-type standings struct {
-	follow map[plumbing.Hash]*source
-	of     map[pair]standing
-	open   []pair // of which it proves nothing
+	return s.tracked(wanted)
 }
 
 // ask asks the graph as it is now. Each source and each pair may cost a walk through all of it, and of a source's walk only the
 // line is kept: a thousand walks through a million commits would be 4 GB.
-func (k *standings) ask(g *graph) error {
+func (s *survey) ask() error {
 	tips := map[plumbing.Hash][]plumbing.Hash{}
-	for p := range k.of {
+	for p := range s.of {
 		tips[p.source] = append(tips[p.source], p.tip)
 	}
-	k.open = nil
-	for h := range k.follow {
-		s := g.follow(h)
+	s.open = nil
+	for h := range s.follow {
+		from := s.graph.follow(h)
 		for _, tip := range tips[h] {
-			if err := g.cost.compare(len(s.unread), "the history"); err != nil {
+			if err := s.graph.cost.compare(len(from.unread), "the history"); err != nil {
 				return err
 			}
 			p := pair{h, tip}
-			if k.of[p] = s.standing(tip); k.of[p].relation == plan.RelationUnknown {
-				k.open = append(k.open, p)
+			if s.of[p] = from.standing(tip); s.of[p].relation == plan.RelationUnknown {
+				s.open = append(s.open, p)
 			}
 		}
-		s.first, s.unread, k.follow[h] = nil, nil, s
-		if err := g.cost.take(meter.Steps, 0, "the history"); err != nil {
+		from.first, from.unread, s.follow[h] = nil, nil, from
+		if err := s.graph.cost.take(meter.Steps, 0, "the history"); err != nil {
 			return err
 		}
 	}
-	slices.SortFunc(k.open, func(a, b pair) int { // some of them are read apart: the same ones whenever it is tried
+	slices.SortFunc(s.open, func(a, b pair) int { // some of them are read apart: the same ones whenever it is tried
 		return cmp.Or(bytes.Compare(a.source[:], b.source[:]), bytes.Compare(a.tip[:], b.tip[:]))
 	})
 	return nil
 }
 
 // complete reports whether every branch's place is known.
-func (k *standings) complete() bool {
-	for _, s := range k.follow {
-		if !s.known {
+func (s *survey) complete() bool {
+	for _, from := range s.follow {
+		if !from.known {
 			return false
 		}
 	}
-	return len(k.open) == 0
+	return len(s.open) == 0
 }
 
 // lined reports whether every source's line is known as far as it is looked at.
-func (k *standings) lined() bool {
-	for _, s := range k.follow {
-		if !s.whole && len(s.line) < maxLine {
+func (s *survey) lined() bool {
+	for _, from := range s.follow {
+		if !from.whole && len(from.line) < maxLine {
 			return false
 		}
 	}
@@ -142,12 +138,12 @@ func (k *standings) lined() bool {
 }
 
 // sources is the tips of the sources.
-func (k *standings) sources() []plumbing.Hash { return slices.Collect(maps.Keys(k.follow)) }
+func (s *survey) sources() []plumbing.Hash { return slices.Collect(maps.Keys(s.follow)) }
 
 // ends is the tips of the sources, and of the branches whose place is not known.
-func (k *standings) ends() []plumbing.Hash {
-	tips := k.sources()
-	for _, p := range k.open {
+func (s *survey) ends() []plumbing.Hash {
+	tips := s.sources()
+	for _, p := range s.open {
 		tips = append(tips, p.tip)
 	}
 	return tips
@@ -155,7 +151,7 @@ func (k *standings) ends() []plumbing.Hash {
 
 // tracked is the branches and the sources as the plan has them, the branches in the order wanted; a source that is not there has no tip. All that could
 // be read was, so what is not known of a branch by now is an error, never a relation.
-func (s *survey) tracked(wanted []Follower, known *standings) ([]plan.WindowedBranch, map[plan.Branch]plan.Source, error) {
+func (s *survey) tracked(wanted []Follower) ([]plan.WindowedBranch, map[plan.Branch]plan.Source, error) {
 	alike := map[string][]plan.Branch{} // by their names in lower case
 	for _, w := range wanted {
 		alike[strings.ToLower(string(w.Name))] = nil
@@ -172,7 +168,7 @@ func (s *survey) tracked(wanted []Follower, known *standings) ([]plan.WindowedBr
 		if _, done := sources[w.From]; !done {
 			from := plan.Source{NoChecks: true}
 			if followed {
-				from.Tip, from.Line = plan.SHA(source.String()), known.follow[source].commits()
+				from.Tip, from.Line = plan.SHA(source.String()), s.follow[source].commits()
 			}
 			sources[w.From] = from
 		}
@@ -185,7 +181,7 @@ func (s *survey) tracked(wanted []Follower, known *standings) ([]plan.WindowedBr
 		if tip, ok := s.heads[w.Name]; ok {
 			b.Tip, b.Relation = plan.SHA(tip.String()), plan.RelationUnknown
 			if followed {
-				at := known.of[pair{source, tip}]
+				at := s.of[pair{source, tip}]
 				b.Relation, b.Reach = at.relation, at.reach
 				if at.relation == plan.RelationUnknown {
 					return nil, nil, fmt.Errorf("%w: how %s stands to %s", ErrIncomplete, plan.Clean(string(w.Name)), plan.Clean(string(w.From)))
