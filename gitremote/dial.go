@@ -76,7 +76,13 @@ func Dial(o Options) (*Remote, error) {
 	default:
 		return nil, fmt.Errorf("%w: "+sayProtocol, errUnusable, plan.Clean(end.Protocol))
 	}
-	r.shown = display(*end)
+	shown := *end
+	shown.User = "" // which may be a token, as what stands behind the path may
+	shown.Path, _, _ = strings.Cut(end.Path, "?")
+	r.shown = plan.Clean(shown.String())
+	if end.Protocol == "file" {
+		r.shown = plan.Clean(shown.Path)
+	}
 	return r, nil
 }
 
@@ -86,16 +92,6 @@ func sameOrigin(req *http.Request, via []*http.Request) error {
 		return fmt.Errorf("%w: %s", errUnusable, sayRedirect)
 	}
 	return nil
-}
-
-// display is a remote as people may see it: without anything that may be secret.
-func display(end transport.Endpoint) string {
-	end.User, end.Password = "", ""
-	end.Path, _, _ = strings.Cut(end.Path, "?")
-	if end.Protocol == "file" {
-		return plan.Clean(end.Path)
-	}
-	return plan.Clean(end.String())
 }
 
 // begin begins a session with a list of refs. Where the server wants credentials and none were sent, they are looked for

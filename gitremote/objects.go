@@ -148,11 +148,11 @@ func (o *objects) inflate(from *os.File, limit int64) ([]byte, plumbing.ObjectTy
 		return nil, plumbing.InvalidObject, err
 	}
 	header, content, _ := bytes.Cut(raw.Bytes(), []byte{0})
-	word, size, ok := strings.Cut(string(header[:min(len(header), maxHeader)]), " ")
+	word, size, _ := strings.Cut(string(header[:min(len(header), maxHeader)]), " ")
 	kind, err := plumbing.ParseObjectType(word)
 	n, bad := strconv.ParseInt(size, 10, 64)
 	switch {
-	case err != nil || bad != nil || !ok:
+	case err != nil || bad != nil:
 		return nil, kind, fmt.Errorf("%w: a loose object without a header", errMalformed)
 	case n > limit:
 		return nil, kind, errLarge

@@ -68,7 +68,23 @@ func (r *Remote) Overview(ctx context.Context, file string) (_ Overview, err err
 	if err != nil {
 		return Overview{}, err
 	}
-	return r.readTip(ctx, name, file)
+	tip := heads[name]
+	a := ask{wants: []plumbing.Hash{tip}, depth: 1}
+	if freeze, frozen := heads[plan.FreezeBranch]; frozen && freeze != tip {
+		a.wants = append(a.wants, freeze)
+	}
+	if !r.caps.Supports(capability.Filter) { // the whole tree comes anyway: with some of the history, which most often is all that is needed
+		a.depth = lineDepth
+	}
+	p, err := r.fetch(ctx, a, packp.FilterTreeDepth(uint64(strings.Count(file, "/"))+2))
+	if err != nil {
+		return Overview{}, err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	if err := p.commits(r.survey.graph); err != nil {
+		return Overview{}, err
+	}
+	return r.survey.overview(name, file, trees{cost: r.cost, get: p.find, listings: map[plumbing.Hash][]object.TreeEntry{}})
 }
 
 // defaultOf is the branch that the server's HEAD names. A server that does not name it (git before 1.8.4) gives its commit:
@@ -91,28 +107,6 @@ func defaultOf(adv *packp.AdvRefs, heads map[plan.Branch]plumbing.Hash) (plan.Br
 		return "", errors.New(sayNoDefault)
 	}
 	return found[0], nil
-}
-
-// readTip reads the default branch's newest commit with one file. Where there are no filters the whole tree comes anyway, so
-// some of the history comes with it: most often that is all that is needed.
-func (r *Remote) readTip(ctx context.Context, name plan.Branch, file string) (_ Overview, err error) {
-	tip := r.survey.heads[name]
-	a := ask{wants: []plumbing.Hash{tip}, depth: 1}
-	if freeze, frozen := r.survey.heads[plan.FreezeBranch]; frozen && freeze != tip {
-		a.wants = append(a.wants, freeze)
-	}
-	if !r.caps.Supports(capability.Filter) {
-		a.depth = lineDepth
-	}
-	p, err := r.fetch(ctx, a, packp.FilterTreeDepth(uint64(strings.Count(file, "/"))+2))
-	if err != nil {
-		return Overview{}, err
-	}
-	defer func() { err = errors.Join(err, p.Close()) }()
-	if err := p.commits(r.survey.graph); err != nil {
-		return Overview{}, err
-	}
-	return r.survey.overview(name, file, trees{cost: r.cost, get: p.find, listings: map[plumbing.Hash][]object.TreeEntry{}})
 }
 
 // Track finds how windowed branches stand to the branches that they follow, as Overview listed them.
