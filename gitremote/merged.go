@@ -15,36 +15,30 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// State is the files of a repository before or after a change.
-type State struct {
-	Tree    *Tree
-	Changed []string // every path that differs from the first of the states, sorted
-}
-
-// Merged is the states of a branch around the merge of a change: the first is that of its tip, the second is with the change, which goes from before to
-// head. It is what git makes, or [ErrNotMerged]: a file that both sides changed is merged where there is one way to do that (see [mergeTexts]), and what
+// Merged is the files of a branch with the merge of a change, which goes from before to head, and every path that differs from those at its tip, sorted.
+// It is what git makes, or [ErrNotMerged]: a file that both sides changed is merged where there is one way to do that (see [mergeTexts]), and what
 // git finds to be renamed on one side and changed on the other is not followed.
-func (r *Repo) Merged(tip, before, head plan.SHA) ([]State, error) {
+func (r *Repo) Merged(tip, before, head plan.SHA) (_ *Tree, changed []string, err error) {
 	var roots [3]object.TreeEntry
 	for i, sha := range []plan.SHA{tip, before, head} {
 		files, err := r.Tree(sha)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		roots[i] = directory(files.root)
 	}
 	with, err := r.merge(roots, "")
-	var changed map[string]change
+	var differ map[string]change
 	if err == nil {
-		changed, err = r.diff(roots[0], with)
+		differ, err = r.diff(roots[0], with)
 	}
 	if errors.Is(err, ErrNotMerged) {
-		return nil, err
+		return nil, nil, err
 	}
 	if err != nil {
-		return nil, fmt.Errorf("merge %s into %s: %w", head.Short(), tip.Short(), err)
+		return nil, nil, fmt.Errorf("merge %s into %s: %w", head.Short(), tip.Short(), err)
 	}
-	return []State{{Tree: r.tree(roots[0].Hash)}, {r.tree(with.Hash), slices.Sorted(maps.Keys(changed))}}, nil
+	return r.tree(with.Hash), slices.Sorted(maps.Keys(differ)), nil
 }
 
 // merge is what stands at a path after the merge, of what stands there at the tip, before the change, and after it.

@@ -53,15 +53,16 @@ func TestMergedAsGitMerges(t *testing.T) {
 			tip := w.sha("main")
 			w.git("merge", "-q", "--no-edit", "topic")
 			r := open(t, w.dir)
-			states, err := r.Merged(tip, before, head)
-			if err != nil || len(states) != 2 {
-				t.Fatal(len(states), err)
+			with, changed, err := r.Merged(tip, before, head)
+			was, bad := r.Tree(tip)
+			if err != nil || bad != nil {
+				t.Fatal(err, bad)
 			}
-			for i, rev := range []string{string(tip), "main"} {
+			for rev, tree := range map[string]*Tree{string(tip): was, "main": with} {
 				var got []string
-				err := fs.WalkDir(states[i].Tree, ".", func(name string, d fs.DirEntry, err error) error {
+				err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 					if err == nil && !d.IsDir() {
-						data, err := fs.ReadFile(states[i].Tree, name)
+						data, err := fs.ReadFile(tree, name)
 						got = append(got, name+" "+string(data))
 						return err
 					}
@@ -77,8 +78,8 @@ func TestMergedAsGitMerges(t *testing.T) {
 					t.Errorf("%s: %v\n%q, want\n%q", rev, err, got, want)
 				}
 			}
-			if want := strings.Fields(w.git("diff", "--name-only", "--no-renames", string(tip), "main")); !slices.Equal(states[1].Changed, want) {
-				t.Errorf("changed: %q, want %q", states[1].Changed, want)
+			if want := strings.Fields(w.git("diff", "--name-only", "--no-renames", string(tip), "main")); !slices.Equal(changed, want) {
+				t.Errorf("changed: %q, want %q", changed, want)
 			}
 		})
 	}
@@ -122,19 +123,21 @@ func TestMergedOfBothSides(t *testing.T) {
 			head := put(c.head)
 			w.git("checkout", "-q", "main")
 			tip := put(c.tip)
-			states, err := open(t, w.dir).Merged(tip, before, head)
+			r := open(t, w.dir)
+			with, _, err := r.Merged(tip, before, head)
 			if c.want == "" {
 				if !errors.Is(err, ErrNotMerged) || !strings.Contains(err.Error(), "d/both") {
 					t.Error(err)
 				}
 				return
 			}
-			if err != nil || len(states) != 2 {
-				t.Fatal(len(states), err)
+			was, bad := r.Tree(tip)
+			if err != nil || bad != nil {
+				t.Fatal(err, bad)
 			}
-			for i, want := range []string{c.tip, c.want} {
-				if got, err := fs.ReadFile(states[i].Tree, "d/both"); err != nil || string(got) != want {
-					t.Errorf("%d: %q, %v; want %q", i, got, err, want)
+			for tree, want := range map[*Tree]string{was: c.tip, with: c.want} {
+				if got, err := fs.ReadFile(tree, "d/both"); err != nil || string(got) != want {
+					t.Errorf("%q, %v; want %q", got, err, want)
 				}
 			}
 		})

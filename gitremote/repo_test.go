@@ -159,11 +159,8 @@ func (w *world) feed(in string) {
 
 // Differ is every path that differs between two commits.
 func (r *Repo) Differ(a, b plan.SHA) ([]string, error) {
-	states, err := r.Merged(a, a, b)
-	if err != nil {
-		return nil, err
-	}
-	return states[1].Changed, nil
+	_, changed, err := r.Merged(a, a, b)
+	return changed, err
 }
 
 // MergeBase is the merge bases as commits' names.

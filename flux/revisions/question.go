@@ -192,11 +192,11 @@ func toldOf(n config.Note) plan.Note {
 
 // tracked reads what tracks windowed branches at a commit. What is kept stays where it is.
 func (r *reader) tracked(ctx context.Context, run analysis.Run, repo *gitremote.Repo, policy *config.Policy, at plan.SHA) (map[plan.Branch]plan.Build, error) {
-	states, err := repo.Merged(r.tip, r.tip, at)
+	files, changed, err := repo.Merged(r.tip, r.tip, at)
 	if err != nil {
 		return nil, err
 	}
-	t, err := run.Again(ctx, r.kept, analysis.Revision{Files: states[1].Tree, Changed: states[1].Changed}, policy.Clusters)
+	t, err := run.Again(ctx, r.kept, analysis.Revision{Files: files, Changed: changed}, policy.Clusters)
 	if err != nil {
 		return nil, err
 	}
@@ -236,10 +236,10 @@ func (r *reader) move(ctx context.Context, run analysis.Run, repo *gitremote.Rep
 	if r.kept != nil {
 		from = r.tip
 	}
-	states, err := repo.Merged(from, from, tip)
+	files, changed, err := repo.Merged(from, from, tip)
 	var t analysis.Tree
 	if err == nil {
-		t, err = run.Again(ctx, r.kept, analysis.Revision{Files: states[1].Tree, Changed: states[1].Changed}, policy.Clusters)
+		t, err = run.Again(ctx, r.kept, analysis.Revision{Files: files, Changed: changed}, policy.Clusters)
 	}
 	if err != nil {
 		r.kept = nil
@@ -249,7 +249,7 @@ func (r *reader) move(ctx context.Context, run analysis.Run, repo *gitremote.Rep
 		r.found, r.names = map[change]*finding{}, 0
 	}
 	for of, f := range r.found {
-		if slices.ContainsFunc(states[1].Changed, func(path string) bool { _, is := slices.BinarySearch(f.touches, path); return is }) {
+		if slices.ContainsFunc(changed, func(path string) bool { _, is := slices.BinarySearch(f.touches, path); return is }) {
 			r.drop(of)
 		}
 	}
@@ -263,7 +263,7 @@ func (r *reader) find(ctx context.Context, run analysis.Run, repo *gitremote.Rep
 	if err != nil {
 		return nil, err
 	}
-	own, err := repo.Merged(of.before, of.before, of.head)
+	_, own, err := repo.Merged(of.before, of.before, of.head)
 	if err != nil {
 		return nil, err
 	}
@@ -284,7 +284,7 @@ func (r *reader) find(ctx context.Context, run analysis.Run, repo *gitremote.Rep
 	for _, file := range files {
 		names = append(names, file.Names()...)
 	}
-	for _, path := range slices.Concat(names, own[1].Changed) {
+	for _, path := range slices.Concat(names, own) {
 		impact.Whole[path] = true
 	}
 	f.touches = slices.Sorted(maps.Keys(impact.Whole))

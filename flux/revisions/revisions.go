@@ -22,13 +22,10 @@ import (
 
 // Between is a change of some files from before to head with the trees of a branch around its merge: at the tip, and with the change.
 func Between(repo *gitremote.Repo, files []plan.File, tip, before, head plan.SHA) (analysis.Change, error) {
-	states, err := repo.Merged(tip, before, head)
+	with, changed, err := repo.Merged(tip, before, head)
 	if err != nil {
 		return analysis.Change{}, err
 	}
-	change := analysis.Change{Files: files}
-	for _, s := range states {
-		change.Trees = append(change.Trees, analysis.Revision{Files: s.Tree, Changed: s.Changed})
-	}
-	return change, nil
+	without, err := repo.Tree(tip)
+	return analysis.Change{Files: files, Trees: []analysis.Revision{{Files: without}, {Files: with, Changed: changed}}}, err
 }

@@ -15,7 +15,7 @@ func (r *reader) stale(run analysis.Run, repo *gitremote.Repo, policy *config.Po
 	if of.before == r.tip {
 		return nil, nil
 	}
-	states, err := repo.Merged(of.before, of.before, r.tip)
+	_, changed, err := repo.Merged(of.before, of.before, r.tip)
 	if err != nil {
 		return nil, err
 	}
@@ -31,5 +31,5 @@ func (r *reader) stale(run analysis.Run, repo *gitremote.Repo, policy *config.Po
 			return text, err
 		}
 	}
-	return run.Stale(policy.With(f.answers), r.kept, analysis.Since{Files: f.files, Changed: states[1].Changed, Before: at(of.before), Tip: at(r.tip), Head: at(of.head)})
+	return run.Stale(policy.With(f.answers), r.kept, analysis.Since{Files: f.files, Changed: changed, Before: at(of.before), Tip: at(r.tip), Head: at(of.head)})
 }
