@@ -37,7 +37,7 @@ func TestReadsNoMoreThanIsNeeded(t *testing.T) {
 		t.Error(got, err)
 	}
 	before := used(r.cost.meter, meter.Steps)
-	if found, err := r.Changes(line[2_999], topic); err != nil || len(found) != 0 {
+	if found, _, err := r.Changes(line[2_999], topic); err != nil || len(found) != 0 {
 		t.Error(found, err)
 	}
 	if n := used(r.cost.meter, meter.Steps) - before; n > 4*fewCommits {
@@ -107,7 +107,7 @@ func BenchmarkLongHistory(b *testing.B) {
 			if err != nil {
 				return err
 			}
-			_, err = r.Changes(base, head)
+			_, _, err = r.Changes(base, head)
 			return err
 		})
 	})

@@ -18,27 +18,27 @@ import (
 // into base would show. A change of mode or type is Modified. A file that moved unchanged is one Renamed with its old name;
 // one that moved and changed is a Deleted and an Added, so that both names are listed either way.
 //
-// Where histories crossed and there are several merge bases, a path counts if it differs from any of them, and nothing is
-// paired into renames.
-func (r *Repo) Changes(base, head plan.SHA) (changed []plan.File, err error) {
+// It returns the merge base too. Where histories crossed and there are several, a path counts if it differs from any of them, nothing is
+// paired into renames, and base itself stands for them.
+func (r *Repo) Changes(base, head plan.SHA) (changed []plan.File, before plan.SHA, err error) {
 	defer wrap(&err, "changes %s..%s", base.Short(), head.Short())
 	bases, err := r.mergeBases(base, head)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	to, err := r.root(head)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	all, file := map[string]change{}, object.TreeEntry{Mode: filemode.Regular}
 	for _, b := range bases {
 		from, err := r.root(plan.SHA(b.String()))
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		found, err := r.diff(directory(from), directory(to))
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		for name, c := range found {
 			if was, ok := all[name]; ok && was.kind() != c.kind() {
@@ -48,11 +48,13 @@ func (r *Repo) Changes(base, head plan.SHA) (changed []plan.File, err error) {
 		}
 	}
 	if err := r.cost.compare(4*len(all), "the changed paths"); err != nil { // they are sorted, and gone through a few times
-		return nil, err
+		return nil, "", err
 	}
 	names := slices.Sorted(maps.Keys(all))
+	before = base
 	old, gone := map[string]string{}, map[string]bool{} // new name → old name, and the old names
 	if len(bases) == 1 {
+		before = plan.SHA(bases[0].String())
 		old, gone = moves(r.cost, all, names)
 	}
 	changed = make([]plan.File, 0, len(all))
@@ -64,7 +66,7 @@ func (r *Repo) Changes(base, head plan.SHA) (changed []plan.File, err error) {
 			changed = append(changed, plan.File{Path: name, Kind: all[name].kind()})
 		}
 	}
-	return changed, r.cost.meter.Err()
+	return changed, before, r.cost.meter.Err()
 }
 
 // change is what stood at a path and what stands there now, one of them at least a leaf.

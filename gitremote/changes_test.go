@@ -59,7 +59,7 @@ func (w *world) oracle(base, head plan.SHA) []string {
 // agree compares Changes with git.
 func agree(t *testing.T, w *world, r *Repo, base, head plan.SHA) []plan.File {
 	t.Helper()
-	got, err := r.Changes(base, head)
+	got, _, err := r.Changes(base, head)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestChanges(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if got, err := r.Changes(head, head); err != nil || len(got) != 0 {
+	if got, _, err := r.Changes(head, head); err != nil || len(got) != 0 {
 		t.Error(got, err)
 	}
 	if got := agree(t, w, r, base, main); len(got) != 1 {
@@ -178,7 +178,7 @@ func TestCrissCross(t *testing.T) {
 	if want := []plan.SHA{min(one, two), max(one, two)}; err != nil || !slices.Equal(bases, want) {
 		t.Fatalf("%v %v, want %v", bases, err, want)
 	}
-	got, err := r.Changes(other, head)
+	got, _, err := r.Changes(other, head)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestUnrelated(t *testing.T) {
 	one := w.commit(map[string]string{"a": "0"})
 	w.git("switch", "-q", "--orphan", "island")
 	two := w.commit(map[string]string{"b": "0"})
-	_, err := open(t, w.dir).Changes(one, two)
+	_, _, err := open(t, w.dir).Changes(one, two)
 	if !errors.Is(err, ErrUnrelated) || errors.Is(err, ErrIncomplete) {
 		t.Error(err)
 	}
@@ -331,7 +331,7 @@ func TestMalformedTrees(t *testing.T) {
 		tree := w.git("hash-object", "-t", "tree", "-w", "--literally", file)
 		head := plan.SHA(w.git("commit-tree", tree, "-p", string(base), "-m", name))
 		r := open(t, w.dir)
-		if got, err := r.Changes(base, head); err == nil {
+		if got, _, err := r.Changes(base, head); err == nil {
 			t.Errorf("%s: %v", name, got)
 		}
 		if got, err := r.Paths(head); err == nil {
@@ -363,7 +363,7 @@ func BenchmarkChanges(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if got, err := r.Changes(base, head); err != nil || len(got) != 50 {
+			if got, _, err := r.Changes(base, head); err != nil || len(got) != 50 {
 				b.Fatal(len(got), err)
 			}
 			if err := r.Close(); err != nil {

@@ -91,7 +91,7 @@ func TestBase(t *testing.T) {
 	w.git("checkout", "-q", "main")
 	base := w.commit(map[string]string{"c": "1"})
 	r := open(t, w.dir)
-	if got, err := r.Base(base, head); err != nil || got != first {
+	if _, got, err := r.Changes(base, head); err != nil || got != first {
 		t.Errorf("%s, %v; want %s", got, err, first)
 	}
 	if got, err := r.Differ(base, head); err != nil || !slices.Equal(got, []string{"b", "c"}) {

@@ -48,7 +48,7 @@ func looked(t testing.TB, dir string, base, head plan.SHA, l meter.Limits) error
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	changed, err := r.Changes(base, head)
+	changed, _, err := r.Changes(base, head)
 	_, also := r.Differ(base, head)
 	files, none := r.Tree(head)
 	if none == nil {

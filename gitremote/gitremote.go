@@ -84,7 +84,6 @@ type Repo struct {
 	trees
 
 	diffs map[[2]plumbing.Hash]map[string]change // trees that were compared
-	bases map[[2]plumbing.Hash][]plumbing.Hash   // merge bases that were found
 	texts map[plumbing.Hash][]byte               // of files that were merged
 }
 
@@ -103,8 +102,7 @@ func Open(m *meter.Meter, dir string) (_ *Repo, err error) {
 	}
 	r := &Repo{
 		dir: dir, at: at, storage: filesystem.NewStorage(fs, nil),
-		diffs: map[[2]plumbing.Hash]map[string]change{}, bases: map[[2]plumbing.Hash][]plumbing.Hash{},
-		texts: map[plumbing.Hash][]byte{},
+		diffs: map[[2]plumbing.Hash]map[string]change{}, texts: map[plumbing.Hash][]byte{},
 	}
 	r.trees = trees{cost: cost, get: r.content, listings: map[plumbing.Hash][]object.TreeEntry{}}
 	if r.objects, err = openObjects(cost, filepath.Join(at.common, "objects")); err != nil {

@@ -212,11 +212,11 @@ func TestIncomplete(t *testing.T) {
 	shallow := w.clone("--depth", "1", "--no-single-branch")
 	r := open(t, shallow.dir)
 	head := w.sha("main")
-	_, err := r.Changes(head, topic)
+	_, _, err := r.Changes(head, topic)
 	if !errors.Is(err, ErrIncomplete) || errors.Is(err, ErrUnrelated) || !strings.Contains(err.Error(), "shallow") {
 		t.Error(err)
 	}
-	if got, err := r.Changes(head, head); err != nil || len(got) != 0 {
+	if got, _, err := r.Changes(head, head); err != nil || len(got) != 0 {
 		t.Errorf("what a shallow clone has all of: %v %v", got, err)
 	}
 	if _, err := r.Resolve("main~1"); !errors.Is(err, ErrIncomplete) {
@@ -226,7 +226,7 @@ func TestIncomplete(t *testing.T) {
 	w.git("config", "uploadpack.allowFilter", "true")
 	partial := w.clone("--bare", "--filter=blob:none")
 	p := open(t, partial.dir)
-	if got, err := p.Changes(main, topic); err != nil || len(got) != 1 {
+	if got, _, err := p.Changes(main, topic); err != nil || len(got) != 1 {
 		t.Errorf("trees are all there: %v %v", got, err)
 	}
 	if _, ok, err := p.File(main, "a"); ok || !errors.Is(err, ErrIncomplete) || !strings.Contains(err.Error(), "partial") {

@@ -237,9 +237,6 @@ func (r *Repo) mergeBases(a, b plan.SHA) ([]plumbing.Hash, error) {
 		return nil, err
 	}
 	ends := [2]plumbing.Hash{from, to}
-	if known, ok := r.bases[ends]; ok {
-		return known, nil
-	}
 	g := newGraph(r.cost)
 	defer g.drop()
 	for n := fewCommits; ; n *= growth {
@@ -254,22 +251,11 @@ func (r *Repo) mergeBases(a, b plan.SHA) ([]plumbing.Hash, error) {
 		case missing == nil && len(found) == 0:
 			return nil, ErrUnrelated
 		case missing == nil:
-			r.bases[ends] = found
 			return found, nil
 		case whole:
 			return nil, r.lacking("commit "+missing.String(), plumbing.ErrObjectNotFound)
 		}
 	}
-}
-
-// Base is the merge base of two commits, and base itself where histories crossed and there are several.
-func (r *Repo) Base(base, head plan.SHA) (_ plan.SHA, err error) {
-	defer wrap(&err, "merge base of %s and %s", base.Short(), head.Short())
-	found, err := r.mergeBases(base, head)
-	if err != nil || len(found) != 1 {
-		return base, err
-	}
-	return plan.SHA(found[0].String()), nil
 }
 
 // newest reads commits into a graph, the newest first, until it has seen n or there are no more. One that the clone

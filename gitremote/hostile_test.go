@@ -583,7 +583,7 @@ func changed(l meter.Limits) func(*testing.T, *world) error {
 		r, err := Open(meter.New(t.Context(), l), w.dir)
 		if err == nil {
 			r.cost.packs = maxReceived // the pack allows no more
-			_, err = r.Changes(base, head)
+			_, _, err = r.Changes(base, head)
 		}
 		return err
 	}
@@ -653,7 +653,7 @@ func TestHonest(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close() //nolint:errcheck // only a test
-	changed, err := r.Changes(plan.SHA(base.String()), plan.SHA(head.String()))
+	changed, _, err := r.Changes(plan.SHA(base.String()), plan.SHA(head.String()))
 	if err != nil || len(changed) != 500 {
 		t.Fatal(len(changed), err)
 	}

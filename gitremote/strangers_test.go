@@ -77,10 +77,10 @@ func TestTreesAreBounded(t *testing.T) {
 	w := newWorld(t)
 	_, base := w.two()
 	r := open(t, w.dir)
-	if found, err := r.Changes(base, w.nested(300, 30)); err != nil || len(found) < 300*30 {
+	if found, _, err := r.Changes(base, w.nested(300, 30)); err != nil || len(found) < 300*30 {
 		t.Errorf("%d changes, %v", len(found), err)
 	}
-	if _, err := r.Changes(base, w.nested(1, maxTree/35+1)); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "has more than 8388608 bytes") {
+	if _, _, err := r.Changes(base, w.nested(1, maxTree/35+1)); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "has more than 8388608 bytes") {
 		t.Errorf("error is %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -90,7 +90,7 @@ func TestTreesAreBounded(t *testing.T) {
 	}
 	defer gone.Close() //nolint:errcheck // only a test
 	cancel()
-	if _, err := gone.Changes(base, w.nested(1, 1)); !errors.Is(err, context.Canceled) {
+	if _, _, err := gone.Changes(base, w.nested(1, 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("error is %v", err)
 	}
 }

@@ -35,10 +35,11 @@ func (e *env) readRevisions(ctx context.Context, c classifyCall) (change gate.Ch
 		return change, impact, err
 	}
 	change.Base = branchOf(repo, c.base)
-	if change.Files, err = repo.Changes(base, head); err != nil {
+	var before plan.SHA
+	if change.Files, before, err = repo.Changes(base, head); err != nil {
 		return change, impact, err
 	}
-	if impact, err = e.compare(ctx, repo, policy, change.Files, base, head); err != nil {
+	if impact, err = e.compare(ctx, repo, policy, change.Files, base, before, head); err != nil {
 		return change, impact, err
 	}
 	data, ok, err := repo.File(head, config.File)
@@ -49,11 +50,7 @@ func (e *env) readRevisions(ctx context.Context, c classifyCall) (change gate.Ch
 }
 
 // compare is what the files that differ between the merge base of two commits and the head mean by the references of the trees around them.
-func (e *env) compare(ctx context.Context, repo *gitremote.Repo, policy *config.Policy, files []plan.File, base, head plan.SHA) (analysis.Impact, error) {
-	before, err := repo.Base(base, head)
-	if err != nil {
-		return analysis.Impact{}, err
-	}
+func (e *env) compare(ctx context.Context, repo *gitremote.Repo, policy *config.Policy, files []plan.File, base, before, head plan.SHA) (analysis.Impact, error) {
 	change, err := revisions.Between(repo, files, base, before, head)
 	if err != nil {
 		return analysis.Impact{}, err

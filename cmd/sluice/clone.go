@@ -29,16 +29,16 @@ func ofClone(m *meter.Meter, dir string, ask func(*gitremote.Repo)) {
 // branch, and one without the commits in between, propose nothing.
 func (e *env) proposed(ctx context.Context, dir string, policy *config.Policy) (out analysis.Impact, err error) {
 	ofClone(e.meter, dir, func(repo *gitremote.Repo) {
-		var base, head plan.SHA
+		var base, before, head plan.SHA
 		var files []plan.File
 		if base, head, err = tips(repo); err == nil && base != head {
-			files, err = repo.Changes(base, head)
+			files, before, err = repo.Changes(base, head)
 		}
 		switch {
 		case errors.Is(err, gitremote.ErrNotFound) || errors.Is(err, gitremote.ErrIncomplete) || errors.Is(err, gitremote.ErrUnrelated):
 			err = nil
 		case err == nil && len(files) > 0:
-			out, err = e.compare(ctx, repo, policy, files, base, head)
+			out, err = e.compare(ctx, repo, policy, files, base, before, head)
 		}
 	})
 	return out, err
