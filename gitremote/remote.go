@@ -123,7 +123,7 @@ const filterTrees packp.Filter = "tree:0"
 // are read only if their sources' are not enough, and none for a line alone.
 func (r *Remote) learn(ctx context.Context) (err error) {
 	switch commits := r.filters(filterTrees); {
-	case commits && !(r.survey.complete() && r.survey.lined()):
+	case commits && (!r.survey.complete() || !r.survey.lined()):
 		err = r.read(ctx, ask{wants: r.survey.ends(), depth: lineDepth})
 	case !commits && !r.survey.complete():
 		err = r.read(ctx, ask{wants: r.survey.sources(), depth: lineDepth})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -22,6 +23,7 @@ func TestReadOtherwise(t *testing.T) {
 		before  = ", annotations: {internal.config.kubernetes.io/previousNames: old, internal.config.kubernetes.io/previousNamespaces: flux-system, internal.config.kubernetes.io/previousKinds: "
 		made    = "kustomize makes ConfigMap flux-system/vars, which the graph has not read"
 		moved   = "kustomize gives GitRepository.source.toolkit.fluxcd.io flux-system/own the source https://github.com/acme/fleet branch rw"
+		another = "kustomize gives Kustomization.kustomize.toolkit.fluxcd.io flux-system/apps-rw another spec than the graph has read"
 		renamed = "the path charts/two, but the graph has read charts/web"
 	)
 	plain := func(text, more string) string { return strings.Replace(text, "#", more, 1) }
@@ -38,6 +40,9 @@ func TestReadOtherwise(t *testing.T) {
 	}{
 		"by an annotation that kustomize adds": {map[string]string{in: plain(source, ""), list: listed + "buildMetadata: [originAnnotations]\npatches: [{target: {name: own, annotationSelector: config.kubernetes.io/origin}, patch: '" + branch + "'}]\n"}, moved},
 		"by a name from before":                {map[string]string{in: plain(source, before+"GitRepository}"), list: listed + "patches: [{path: p.yaml}]\n", "clusters/one/p.yaml": strings.NewReplacer("#", "", "name: own", "name: old", "branch: main", "branch: rw").Replace(source)}, moved},
+		"components, by such an annotation":    {map[string]string{list: "resources: [flux/gotk-sync.yaml, apps.yaml]\nbuildMetadata: [originAnnotations]\npatches: [{target: {name: apps-rw, annotationSelector: config.kubernetes.io/origin}, patch: '[{\"op\": \"add\", \"path\": \"/spec/components\", \"value\": [\"../live\"]}]'}]\n", "apps/live/kustomization.yaml": "kind: Component\n"}, another},
+		"what is left out, with a variable": {map[string]string{in: plain(source, ""), list: listed + "buildMetadata: [originAnnotations]\npatches: [{target: {name: own, annotationSelector: config.kubernetes.io/origin}, patch: '[{\"op\": \"add\", \"path\": \"/spec/ignore\", \"value\": \"${x:=apps}\"}]'}]\n",
+			"clusters/one/flux/gotk-sync.yaml": strings.Replace(fmt.Sprintf(boundedSync, "./clusters/one"), "  path: ", "  postBuild: {substitute: {y: z}}\n  path: ", 1)}, strings.Replace(another, "Kustomization.kustomize.toolkit.fluxcd.io flux-system/apps-rw", "GitRepository.source.toolkit.fluxcd.io flux-system/own", 1)},
 		"values, by a name from before": {filled(map[string]string{in: plain(vars, before+"ConfigMap}"), list: listed + "patches: [{path: p.yaml}]\n",
 			"clusters/one/p.yaml": strings.NewReplacer("#", "", "name: vars", "name: old", "DIR: rw", "DIR: live").Replace(vars)}), "kustomize gives ConfigMap flux-system/vars other values than the graph has read"},
 		"a chart, by such an annotation":          {released("resources: [r.yaml]\nbuildMetadata: [originAnnotations]\npatches: [{target: {annotationSelector: config.kubernetes.io/origin}, patch: '"+chart+"'}]\n", ""), renamed},

@@ -344,6 +344,8 @@ func (g *Graph) differs(by graph.Entry, o Object) string {
 			return wordPathDiffers(o, led.Path)
 		case led.Source != o.Source:
 			return wordSourceDiffers(o, led.Source)
+		case led.Says != "" && o.Says != "" && led.Says != o.Says:
+			return wordSpecDiffers(o)
 		}
 	}
 	return ""
