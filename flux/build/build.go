@@ -37,7 +37,7 @@ type Entry struct {
 type Object struct {
 	Group, Kind, Namespace, Name string
 	File                         string `json:",omitempty"` // of the tree that it comes from; of a generated one the kustomization.yaml; "": not known
-	Path, Source, Says           string `json:",omitempty"` // where it leads Flux, as in [manifest.Led]
+	Path, Source                 string `json:",omitempty"` // where it leads Flux, as in [manifest.Led]
 	Kept                         bool   `json:",omitempty"` // Flux does not delete it where it leaves the entry: its annotations or labels say so
 }
 

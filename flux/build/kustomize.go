@@ -311,12 +311,6 @@ func (o *Object) leads(text []byte) {
 	default:
 		o.Source = k.Spec.Ref.Of(k.Spec.URL)
 	}
-	if root, err := manifest.ParseDocument(text); err == nil && root != nil {
-		o.Says = manifest.Steering(o.Kind, root, nil)
-	}
-	if !strings.Contains(o.Says, "${") || len(o.Says) > manifest.MaxConfig { // else variables are filled in
-		o.Says = manifest.Said(o.Says)
-	}
 }
 
 // filled is the object with variables filled in. That costs little, so that entries that differ in their variables alone share a build.
@@ -328,9 +322,6 @@ func (o made) filled(vars manifest.Variables) Object {
 	out.Namespace, out.Name, out.Source = vars.Expand(o.Namespace), vars.Expand(o.Name), vars.Expand(o.Source)
 	if o.Source != "" && o.Group != "" {
 		out.Path = clean(vars.Expand(o.Path))
-	}
-	if strings.Contains(o.Says, "${") {
-		out.Says = manifest.Said(vars.Expand(o.Says))
 	}
 	return out
 }

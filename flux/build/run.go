@@ -104,7 +104,7 @@ type task struct {
 func (r *run) charge(t *task) error {
 	bytes := len(t.Text) + len(t.Err)
 	for _, o := range t.Objects {
-		bytes += len(o.Group) + len(o.Kind) + len(o.Namespace) + len(o.Name) + len(o.File) + len(o.Path) + len(o.Source) + len(o.Says)
+		bytes += len(o.Group) + len(o.Kind) + len(o.Namespace) + len(o.Name) + len(o.File) + len(o.Path) + len(o.Source)
 	}
 	r.nodes += len(t.Objects)
 	return cmp.Or(r.Meter.Take(meter.Nodes, len(t.Objects), t.entry.Path), r.Meter.Take(meter.Bytes, bytes, t.entry.Path))

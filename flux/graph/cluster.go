@@ -147,7 +147,7 @@ func (c *Cluster) Led(of manifest.Ref) (all []manifest.Led, known bool) {
 		named := c.Named(of.Namespace, of.Name)
 		for _, k := range named {
 			if !k.Copied {
-				all = append(all, manifest.Led{Path: k.Path, Source: manifest.LedBy(k.SourceRef, k.Namespace), Says: k.spec})
+				all = append(all, manifest.Led{Path: k.Path, Source: manifest.LedBy(k.SourceRef, k.Namespace)})
 			}
 		}
 		return all, len(all) > 0 || len(named) == 0
@@ -166,7 +166,7 @@ func (c *Cluster) Led(of manifest.Ref) (all []manifest.Led, known bool) {
 	}
 	for _, s := range c.index[of] {
 		if s.source != nil {
-			all = append(all, manifest.Led{Path: ".", Source: s.source.revision().Of(s.source.URL), Says: s.spec})
+			all = append(all, manifest.Led{Path: ".", Source: s.source.revision().Of(s.source.URL)})
 		}
 	}
 	return all, true

@@ -18,7 +18,6 @@ type thing struct {
 	recurses bool
 	origins  []origin // of a HelmRelease
 	digest   string
-	spec     string              // as in [manifest.Led]
 	names    []string            // of the variables that it has
 	data     *manifest.Doc       // of a ConfigMap or Secret
 	hidden   map[string]bool     // its encrypted keys
@@ -36,10 +35,10 @@ type thing struct {
 func (s *thing) led() manifest.Led {
 	for _, u := range s.uses {
 		if u.role == roleChart {
-			return manifest.Led{Path: manifest.Clean(u.chart), Source: manifest.LedBy(u.ref, s.Namespace), Says: s.spec}
+			return manifest.Led{Path: manifest.Clean(u.chart), Source: manifest.LedBy(u.ref, s.Namespace)}
 		}
 	}
-	return manifest.Led{Path: ".", Says: s.spec}
+	return manifest.Led{Path: "."}
 }
 
 // use is a field by which an object depends on another one.

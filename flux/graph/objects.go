@@ -106,7 +106,6 @@ type Kustomization struct {
 	from    *thing                    // what SourceRef names, of whatever kind
 	names   []string                  // of the variables that its definition has
 	digest  string
-	spec    string              // as in [manifest.Led]
 	vars    *manifest.Variables // of what it applies
 }
 
@@ -209,7 +208,7 @@ func (o *Objects) thing(t *Tree, d *manifest.Doc, object Object, source *Source)
 	switch {
 	case s == nil || t.Hold(d.Place.File, len(s.uses), 0):
 	case s.reads():
-		s.digest, s.names, s.spec = d.Digest(), d.Variables(object.Entry != nil), specOf(d, object)
+		s.digest, s.names = d.Digest(), d.Variables(object.Entry != nil)
 		if o.releases = append(o.releases, s); s.Kind == resourceSet {
 			o.sets = append(o.sets, s)
 		}
@@ -218,20 +217,11 @@ func (o *Objects) thing(t *Tree, d *manifest.Doc, object Object, source *Source)
 		o.makers = append(o.makers, s)
 	default:
 		if s.source = source; s.data == nil {
-			s.digest, s.spec = d.Digest(), specOf(d, object)
+			s.digest = d.Digest()
 		}
 		s.names = d.Variables(object.Entry != nil)
 		o.file(t, s)
 	}
-}
-
-// specOf is a hash of all that an object says of where it leads Flux; "": it may say something else.
-func specOf(d *manifest.Doc, o Object) string {
-	group, _, _ := strings.Cut(o.APIVersion, "/")
-	if d.Vague || !manifest.Leads(group, o.Kind) {
-		return ""
-	}
-	return manifest.Said(manifest.Steering(o.Kind, d.Node, d.Vars))
 }
 
 // file adds to the index.
@@ -280,7 +270,6 @@ func (t *Tree) kustomization(d *manifest.Doc, object Object) *Kustomization {
 		}
 	}
 	k.digest, k.names = d.Digest(), d.Variables(object.Entry != nil)
-	k.spec = specOf(d, object)
 	k.uses = t.kustomizationUses(d, k.SourceRef)
 	t.Hold(d.Place.File, len(k.uses)+len(k.Substitute)/3, text)
 	return k

@@ -79,7 +79,11 @@ func (t *Tree) readBuild(d *manifest.Doc) *Build {
 		}
 	}
 	for _, s := range t.sections(d, "patches") {
-		b.patches = append(b.patches, readPatch(s, "patches"))
+		p := readPatch(s, "patches")
+		if b.patches = append(b.patches, p); p.byOwnNotes() {
+			b.unclear(d, s.Node, "patches", nil).renames = true
+			b.opaque = append(b.opaque, opaque{reference: p.file, renames: true})
+		}
 		if manifest.At(s.Node, "options") != nil { // they let a patch rename
 			o := b.unclear(d, s.Node, "patches", []*manifest.Selector{t.selected(d, manifest.At(s.Node, "target"))})
 			o.renames, o.kinds = true, manifest.At(s.Node, "options", "allowKindChange") != nil
@@ -212,6 +216,11 @@ func readPatch(d *manifest.Doc, field string) buildPatch {
 		p.file = file[0]
 	}
 	return p
+}
+
+// byOwnNotes reports whether a patch selects by what kustomize notes of objects in annotations of its own, such as where they come from.
+func (p buildPatch) byOwnNotes() bool {
+	return strings.Contains(p.Target.AnnotationSelector, "config.kubernetes.io") || strings.Contains(p.Target.AnnotationSelector, "config.k8s.io")
 }
 
 // merged is an entry of patchesStrategicMerge: a file, or a patch.

@@ -168,10 +168,16 @@ func (l *load) file(file, by, why string) []*manifest.Doc {
 		l.twice = true
 	}
 	l.unread(file)
-	if l.walk.Spent(1+len(l.walk.tree.Docs(file)), 0) {
+	docs := l.walk.tree.Docs(file)
+	if l.walk.Spent(1+len(docs), 0) {
 		return nil
 	}
-	return l.walk.tree.Docs(file)
+	for _, d := range docs {
+		if notes := manifest.At(d.Node, "metadata", "annotations"); notes != nil && slices.ContainsFunc(notes.Content, func(n *manifest.Node) bool { return strings.HasPrefix(n.Value, "internal.config.kubernetes.io/") }) {
+			l.problem(manifest.Problem{Place: d.Place, Text: wordOwnNotes})
+		}
+	}
+	return docs
 }
 
 // unread keeps what of a file was not read, and whether it is not known what of its directory counts.
@@ -464,6 +470,9 @@ func (l *load) patchBy(docs []*manifest.Doc, dir string, p buildPatch) {
 	l.patches[key] = c
 	if c.Kinds {
 		l.problem(manifest.Problem{Place: c.Place, Text: wordKinds})
+	}
+	if p.byOwnNotes() {
+		l.problem(manifest.Problem{Place: p.Place, Text: wordOwnNotes})
 	}
 	for i, d := range docs {
 		if l.walk.Spent(1+len(c.Nodes)*(1+d.Size>>10), 0) { // each of a patch's documents is compared with the object's name and labels

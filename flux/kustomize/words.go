@@ -11,6 +11,7 @@ import (
 const (
 	wordLinked     = "it is a symbolic link: what Flux leaves out by it is not known"
 	wordKinds      = "it may make an object of Flux, or one that such an object refers to, of something else, which is not followed"
+	wordOwnNotes   = "what kustomize notes of objects in annotations of its own decides here, which is not followed"
 	wordTakenIn    = "Flux leaves a file of this name out, and the source takes it in again: it was not read"
 	wordNoBuilder  = "it was not built"
 	wordComposed   = "it was not built, for its source does not hand on the tree as it is"

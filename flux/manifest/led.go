@@ -6,8 +6,8 @@ import (
 )
 
 // Led is where an object leads Flux: of a Flux Kustomization its path and its source as KIND/NAMESPACE/NAME, of a HelmRelease its chart and the source of
-// that, of a GitRepository or an OCIRepository its URL with what is read there; and a hash of all that it says of it, "" if that is not known.
-type Led struct{ Path, Source, Says string }
+// that, of a GitRepository or an OCIRepository its URL with what is read there.
+type Led struct{ Path, Source string }
 
 // Leads reports whether objects of a kind lead Flux somewhere.
 func Leads(group, kind string) bool {
@@ -43,67 +43,17 @@ func (r Revision) Of(url string) string {
 	return url
 }
 
-// ValuesOf is a hash of the variables that a ConfigMap holds; "" where that is not known of all.
+// ValuesOf is a hash of the variables that a ConfigMap holds, as far as they are kept; "" where others fill some of them.
 func ValuesOf(data map[string]string) string {
 	h := &Digest{}
 	for _, key := range SortedKeys(data) {
 		value := data[key]
-		switch named := variableName.FindString(key) == key; {
-		case named && (len(value) > 2*MaxWord || Encrypted(value)) || strings.Contains(key+value, "${"):
+		if strings.Contains(key+value, "${") {
 			return ""
-		case named:
+		}
+		if variableName.FindString(key) == key && len(value) <= 2*MaxWord && !Encrypted(value) {
 			h.Add(key, value)
 		}
 	}
 	return h.String()
-}
-
-// Steering is a text of what an object that leads Flux says of it, whatever its form. Names count without the hashes of generated ones; those of a HelmRelease's values
-// are told apart by kustomize alone.
-func Steering(kind string, root *Node, vars *Variables) string {
-	h, spec := &Digest{}, At(root, "spec")
-	if kind != "HelmRelease" {
-		h.plain(spec, vars)
-		return h.text.String()
-	}
-	for _, key := range []string{"chart", "chartRef", "kubeConfig", "targetNamespace"} {
-		h.Add(key)
-		h.plain(At(spec, key), vars)
-	}
-	return h.text.String()
-}
-
-// Said is a hash of such a text; "" where a variable has no value.
-func Said(text string) string {
-	if strings.Contains(text, "${") {
-		return ""
-	}
-	return hashOf([]byte(text))
-}
-
-// plain adds what a node says, without tags and without what is empty.
-func (h *Digest) plain(n *Node, vars *Variables) {
-	switch {
-	case n == nil || n.Tag == "!!null":
-	case n.Kind == ScalarNode:
-		value := vars.Expand(n.Value)
-		h.Add(cmp.Or(Unhashed(value), value))
-	case n.Kind == SequenceNode:
-		for _, child := range n.Content {
-			h.Add("-")
-			h.plain(child, vars)
-		}
-	default:
-		keys := map[string]*Node{}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			keys[n.Content[i].Value] = n.Content[i+1]
-		}
-		for _, key := range SortedKeys(keys) {
-			if child := keys[key]; child.Tag != "!!null" && (child.Kind == ScalarNode || len(child.Content) > 0) {
-				h.Add("{", key)
-				h.plain(child, vars)
-				h.Add("}")
-			}
-		}
-	}
 }

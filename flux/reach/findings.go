@@ -335,20 +335,20 @@ func (g *Graph) differs(by graph.Entry, o Object) string {
 	if known && len(all) == 0 && o.Namespace != "" {
 		return wordNotRead(o)
 	}
+	says := ""
 	for _, led := range all {
 		switch {
-		case g.spent(o.File, 0, 1):
+		case g.spent(o.File, 0, 1) || strings.Contains(led.Path+led.Source, "${"): // which is said already
 			return ""
-		case strings.Contains(led.Path+led.Source, "${"): // that is said already
 		case led.Path != o.Path && led.Path != asYAML(o.Path):
-			return wordPathDiffers(o, led.Path)
+			says = wordPathDiffers(o, led.Path)
 		case led.Source != o.Source:
-			return wordSourceDiffers(o, led.Source)
-		case led.Says != "" && o.Says != "" && led.Says != o.Says:
-			return wordSpecDiffers(o)
+			says = wordSourceDiffers(o, led.Source)
+		default: // one of those that are called so
+			return ""
 		}
 	}
-	return ""
+	return says
 }
 
 // holdsOther is differs of a ConfigMap or a Secret that something refers to.

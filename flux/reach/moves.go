@@ -18,7 +18,7 @@ import (
 type Object struct {
 	Group, Kind, Namespace, Name string
 	File                         string // of the tree that it comes from; "": not known
-	Path, Source, Says           string // where it leads Flux, as in [manifest.Led]
+	Path, Source                 string // where it leads Flux, as in [manifest.Led]
 	Kept                         bool   // Flux does not delete it where it leaves an entry point
 }
 

@@ -337,10 +337,6 @@ func wordSourceDiffers(o Object, source string) string {
 	return fmt.Sprintf("kustomize gives %s the source %s, but the graph has read %s", o, clip(o.Source), clip(source))
 }
 
-func wordSpecDiffers(o Object) string {
-	return fmt.Sprintf("kustomize gives %s another spec than the graph has read", o)
-}
-
 func wordFileDiffers(o Object, file string) string {
 	return fmt.Sprintf("kustomize makes %s of %s, but the graph has read it from %s", o, clip(o.File), clip(file))
 }

@@ -268,9 +268,9 @@ func TestMadeLive(t *testing.T) {
 			"spec: {path: ./docs, sourceRef: {kind: GitRepository, name: flux-system}}\n", "docs/a.yaml ← "},
 		{"the source of its chart", "clusters/one/charts.yaml", "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: charts, namespace: flux-system}\n" +
 			"spec: {url: \"file://" + strings.TrimSuffix(o.dir, ".git") + "\", ref: {branch: main}}\n", "docs/Chart.yaml ← apps/plain-rw/r.yaml"},
-		{"a list that gives it another source than is read", "clusters/one/kustomization.yaml", "resources: [flux-system/gotk-sync.yaml, app000.yaml, app001-rw.yaml, plain-rw.yaml, charts.yaml]\n" +
-			"buildMetadata: [originAnnotations]\npatches: [{target: {name: charts, annotationSelector: config.kubernetes.io/origin}, patch: '[{\"op\": \"replace\", \"path\": \"/spec/url\", \"value\": \"https://example.com/a/c\"}]'}]\n",
-			"kustomize gives GitRepository.source.toolkit.fluxcd.io flux-system/charts the source https://example.com/a/c branch main, but the graph has read https://example.com/a/b branch main"},
+		{"a list that gives it another chart than is read", "apps/plain-rw/kustomization.yaml", "resources: [r.yaml, a.yaml]\npatches: [{target: {kind: HelmRelease}, patch: '[{\"op\": \"replace\", \"path\": \"\", \"value\": " +
+			"{\"apiVersion\": \"helm.toolkit.fluxcd.io/v2\", \"kind\": \"HelmRelease\", \"metadata\": {\"name\": \"web\", \"namespace\": \"flux-system\"}, \"spec\": {\"chart\": {\"spec\": {\"chart\": \"./other\", \"sourceRef\": " +
+			"{\"kind\": \"GitRepository\", \"name\": \"charts\"}}}}}}]'}]\n", "kustomize gives HelmRelease.helm.toolkit.fluxcd.io flux-system/web the path other, but the graph has read docs"},
 		{"it was so", "apps/app001-rw/o00.yaml", object("app001-rw", 0, "y"), ""},
 		{"the list of a live one", "apps/app000/kustomization.yaml", "resources: [../base, o00.yaml, ../../docs]\n", ""},
 	} {
