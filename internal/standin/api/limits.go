@@ -92,10 +92,13 @@ func (s *Server) Limited() map[string]int {
 
 // Sent is what the installation on an account sent since the start: points of the minute of "core" or "graphql", or requests that make "content".
 func (s *Server) Sent(owner, resource string) int {
-	key := limitKey{s.Installed(owner).ID, resource}
+	i := s.Installed(owner)
+	if i == nil {
+		return 0
+	}
 	s.limits.mu.Lock()
 	defer s.limits.mu.Unlock()
-	return s.limits.all[key]
+	return s.limits.all[limitKey{i.ID, resource}]
 }
 
 // Leave uses up an hour for every installation that has sent something: of "core", requests of REST, or of "graphql", points, so many are
@@ -113,10 +116,13 @@ func (s *Server) Leave(resource string, left int) {
 
 // Left is what is left of the hour of the installation on an account.
 func (s *Server) Left(owner, resource string) int {
-	key, l := limitKey{s.Installed(owner).ID, resource}, &s.limits
+	i, l := s.Installed(owner), &s.limits
+	if i == nil {
+		return 0
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.perHour - l.of(key, s.Now()).used
+	return l.perHour - l.of(limitKey{i.ID, resource}, s.Now()).used
 }
 
 func (l *limits) of(key limitKey, now time.Time) *usage {
