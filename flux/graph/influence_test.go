@@ -144,6 +144,25 @@ func TestManyReleases(t *testing.T) {
 	}
 }
 
+// TestOwnNotes: a patch by what kustomize notes itself influences what it may fit, from where it stands: in a list, or in a file.
+func TestOwnNotes(t *testing.T) {
+	for patch, where := range map[string]string{"patch: '[]'": "clusters/c/kustomization.yaml", "path: p.yaml": "clusters/c/p.yaml"} {
+		c := read(t, files(map[string]string{
+			"clusters/c/ks.yaml": objectOf(kustomizeAPI, "Kustomization", "apps", "{path: apps}"), "apps/a.yaml": "kind: A\n", "clusters/c/p.yaml": "[]\n",
+			"clusters/c/kustomization.yaml": "resources: [ks.yaml]\npatches: [{target: {name: apps, annotationSelector: config.kubernetes.io/origin}, " + patch + "}]\n",
+		})).Clusters(nil)[0]
+		var from []string
+		for _, i := range c.Influences() {
+			if i.Why == "patches" {
+				from = append(from, i.At.File)
+			}
+		}
+		if slices.Contains(from, "") || !slices.Contains(from, where) {
+			t.Errorf("%s: influences stand in %q", patch, from)
+		}
+	}
+}
+
 // TestControlCharacters: no name makes a terminal do anything.
 func TestControlCharacters(t *testing.T) {
 	g := read(t, files(map[string]string{

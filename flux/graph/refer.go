@@ -160,6 +160,9 @@ func (c *Cluster) Plain(of manifest.Ref) (files, values []string, known bool) {
 			maps.Copy(c.referred, refs)
 		}
 	}
+	if !c.referred[of] {
+		return nil, nil, false
+	}
 	for _, s := range c.index[of] {
 		if s.by != nil {
 			continue
@@ -174,5 +177,5 @@ func (c *Cluster) Plain(of manifest.Ref) (files, values []string, known bool) {
 			values = append(values, manifest.ValuesOf(all))
 		}
 	}
-	return files, values, c.referred[of]
+	return files, values, true
 }

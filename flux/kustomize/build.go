@@ -81,8 +81,9 @@ func (t *Tree) readBuild(d *manifest.Doc) *Build {
 	for _, s := range t.sections(d, "patches") {
 		p := readPatch(s, "patches")
 		if b.patches = append(b.patches, p); p.byOwnNotes() {
-			b.unclear(d, s.Node, "patches", nil).renames = true
-			b.opaque = append(b.opaque, opaque{reference: p.file, renames: true})
+			if b.unclear(d, s.Node, "patches", nil).renames = true; p.file.text != "" {
+				b.opaque = append(b.opaque, opaque{reference: p.file, renames: true})
+			}
 		}
 		if manifest.At(s.Node, "options") != nil { // they let a patch rename
 			o := b.unclear(d, s.Node, "patches", []*manifest.Selector{t.selected(d, manifest.At(s.Node, "target"))})
