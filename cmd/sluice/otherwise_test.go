@@ -54,11 +54,15 @@ func TestReadOtherwise(t *testing.T) {
 		"a kind by a path without a slash":        {filled(map[string]string{list: listed + "patches: [{target: {kind: Foo}, patch: '[{\"op\": \"replace\", \"path\": \"x/kind\", \"value\": \"ConfigMap\"}]'}]\n", in: foo}), made},
 		"a ConfigMap that is local until a patch": {filled(map[string]string{list: listed + "patches: [{target: {kind: ConfigMap}, patch: '[{\"op\": \"remove\", \"path\": \"/metadata/annotations\"}]'}]\n", in: plain(vars, ", annotations: {config.kubernetes.io/local-config: \"true\"}")}), made},
 		"a name that is copied from a value":      {filled(map[string]string{list: listed + "patches: [{target: {kind: ConfigMap}, patch: '[{\"op\": \"copy\", \"from\": \"/data/n.x\", \"path\": \"/metadata/name\"}]'}]\n", in: strings.NewReplacer("#", "", "name: vars", "name: in", "{DIR", "{n.x: vars, DIR").Replace(vars)}), made},
-		"nothing":                                 {filled(with(map[string]string{list: listed, in: plain(vars, "") + "---\n" + plain(source, "")}, released("resources: [r.yaml]\n", ""))), ""},
+		"a field in two spellings, beside something from elsewhere": {map[string]string{content: "resources: [cm.yaml, \"https://github.com/other/thing//deploy?ref=v1\"]\npatches: [{path: p1.yaml, Path: p2.yaml}]\n",
+			"apps/rw/cm.yaml": configMap("a"), "apps/rw/p1.yaml": configMap("a") + "data: {a: b}\n", "apps/rw/p2.yaml": configMap("a")}, "kustomize reads apps/rw/p1.yaml, which the graph has not read"},
+		"all, beside something from elsewhere": {map[string]string{content: "resources: [cm.yaml, \"https://github.com/other/thing//deploy?ref=v1\"]\npatches: [{path: p1.yaml}]\n",
+			"apps/rw/cm.yaml": configMap("a"), "apps/rw/p1.yaml": configMap("a") + "data: {a: b}\n"}, ""},
+		"nothing": {filled(with(map[string]string{list: listed, in: plain(vars, "") + "---\n" + plain(source, "")}, released("resources: [r.yaml]\n", ""))), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stdout, stderr, code := sluice("check", bounded(t, maps.Clone(c.files)))
-			said := strings.Contains(stdout, "kustomize gives") || strings.Contains(stdout, "kustomize makes")
+			said := strings.Contains(stdout, "kustomize gives") || strings.Contains(stdout, "kustomize makes") || strings.Contains(stdout, "kustomize reads")
 			if c.want == "" && (said || code != 0) || c.want != "" && (code != 1 || !strings.Contains(stdout, c.want)) {
 				t.Errorf("code %d, says %s%s", code, stdout, stderr)
 			}

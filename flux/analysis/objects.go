@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluicegate/sluice/flux/build"
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/kustomize"
 	"github.com/sluicegate/sluice/flux/reach"
 	"github.com/sluicegate/sluice/meter"
 )
@@ -47,7 +48,7 @@ func (t Tree) Build(ctx context.Context, entries []graph.Entry) ([]reach.Build, 
 		return nil, err
 	}
 	for i, r := range results {
-		out[i].Err, out[i].Remote = r.Err, r.Remote || out[i].Entry.Foreign()
+		out[i].Err, out[i].Remote, out[i].Missed = r.Err, r.Remote || out[i].Entry.Foreign(), r.Missed
 		if err := t.run.Meter.Take(meter.Nodes, reach.Nodes(len(r.Objects)), out[i].Entry.Path()); err != nil {
 			return nil, err
 		}
@@ -64,6 +65,11 @@ func (t Tree) Build(ctx context.Context, entries []graph.Entry) ([]reach.Build, 
 func (t Tree) build(ctx context.Context, files []string, entries ...build.Entry) ([]build.Result, error) {
 	if len(entries) == 0 {
 		return nil, nil
+	}
+	if t.Graph.Patterned() {
+		for i := range entries {
+			entries[i].Ignore = kustomize.AnyPattern + entries[i].Ignore
+		}
 	}
 	return t.run.Build(ctx, build.Job{Tree: t.Files, Files: files, Entries: entries, Meter: t.run.Meter})
 }

@@ -12,6 +12,7 @@ package build
 
 import (
 	"os"
+	"slices"
 	"time"
 
 	"github.com/sluicegate/sluice/flux/graph"
@@ -31,6 +32,8 @@ type Entry struct {
 	Ignore    string // spec.ignore of its GitRepository
 	// Whole asks for the manifests of the objects that package graph reads, as kustomize makes them, in the place of the objects.
 	Whole bool
+	// Reads reports whether the entry is known to read a file; nil: nothing is known.
+	Reads func(file string) bool `json:"-"`
 }
 
 // Object is one object that an entry makes.
@@ -47,6 +50,7 @@ type Result struct {
 	Text    []byte   `json:",omitempty"` // the manifests, if the entry asks for them
 	Err     string   // why these are not all; "": they are
 	Remote  bool     // Err says what it needs from elsewhere, which is never fetched
+	Missed  string   // a file of the tree that it asked for, though it is not known to read it; "": none
 }
 
 // Limits bounds a [Run]. What is 0 has its default.
@@ -93,13 +97,18 @@ func fill[T ~int | ~int64](field *T, otherwise T) {
 
 // NewEntry is what is built for an entry point, with what its Flux Kustomization adds; for a root that is its own, as gotk-sync.yaml has it.
 func NewEntry(e graph.Entry) Entry {
+	out := Entry{Path: e.Cluster.Path}
 	if e.Kustomization != nil {
-		return entryOf(e.Kustomization)
+		out = entryOf(e.Kustomization)
+	} else if k := e.Cluster.Own(); k != nil && (k.Adds() || k.Source != nil && k.Source.Ignore != "") {
+		out = entryOf(k)
 	}
-	if k := e.Cluster.Own(); k != nil && (k.Adds() || k.Source != nil && k.Source.Ignore != "") {
-		return entryOf(k)
+	files := e.Files()
+	out.Reads = func(file string) bool {
+		_, known := slices.BinarySearch(files, file)
+		return known
 	}
-	return Entry{Path: e.Cluster.Path}
+	return out
 }
 
 // NewWhole is what is built for [graph.Tree.Builder].

@@ -13,7 +13,7 @@ func (l *lookup) ignored(e Entry, below []string) kustomize.Ignores {
 	for dirs[0] != "." {
 		dirs = slices.Insert(dirs, 0, path.Dir(dirs[0]))
 	}
-	out := kustomize.NewIgnores()
+	var out kustomize.Ignores
 	for _, dir := range append(dirs, below...) {
 		text, _ := l.text(path.Join(dir, kustomize.SourceIgnore))
 		out = out.Add(string(text), dir)

@@ -54,7 +54,7 @@ type outcome struct {
 func (b *builder) build(e Entry) outcome {
 	l := newLookup(b.tree)
 	out := b.made(l, e)
-	if out.keeps() && len(l.asked) <= maxAsked {
+	if len(l.asked) <= maxAsked {
 		out.Asked = l.questions()
 		out.Digest = b.answers.digest(out.Asked)
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"runtime"
 	"slices"
 	"strings"
@@ -55,7 +56,7 @@ func Run(ctx context.Context, command []string, tree fs.FS, files []string, entr
 
 // Run builds the entries in child processes. There is a result for each of them, in their order.
 func (j Job) Run(ctx context.Context) ([]Result, error) {
-	r := &run{Job: j}
+	r := &run{Job: j, there: map[string]bool{}}
 	r.Limits = j.Limits.filled()
 	if r.Meter == nil {
 		r.Meter = meter.New(ctx, meter.Limits{meter.Time: -1})
@@ -79,13 +80,14 @@ type run struct {
 	Job
 	header header
 	texts  [][]byte
-	bytes  int     // of them
-	nodes  int     // of what was built
-	tasks  []*task // one for all entries that make the same
-	of     []*task // by entry
-	queue  []*task // those that are not kept
-	greedy []*task // those that need more memory than their part
-	memory int64   // bytes, for all child processes: what the run leaves of their limit
+	bytes  int             // of them
+	nodes  int             // of what was built
+	tasks  []*task         // one for all entries that make the same
+	of     []*task         // by entry
+	queue  []*task         // those that are not kept
+	greedy []*task         // those that need more memory than their part
+	there  map[string]bool // of files that were asked for, whether they are in the tree
+	memory int64           // bytes, for all child processes: what the run leaves of their limit
 
 	mu      sync.Mutex
 	done    int
@@ -98,6 +100,7 @@ type task struct {
 	entry Entry
 	key   sum
 	outcome
+	without string // a file that it asked for, and is not known to read
 }
 
 // charge charges what is held of a task until the run ends.
@@ -108,6 +111,29 @@ func (r *run) charge(t *task) error {
 	}
 	r.nodes += len(t.Objects)
 	return cmp.Or(r.Meter.Take(meter.Nodes, len(t.Objects), t.entry.Path), r.Meter.Take(meter.Bytes, bytes, t.entry.Path))
+}
+
+// missed finds what a build asked for of the tree that the entry is not known to read. The names that kustomize looks for are not kept any longer.
+func (r *run) missed(t *task) {
+	for _, q := range t.Asked {
+		if q == "" || t.entry.Reads == nil || t.without != "" {
+			break
+		}
+		name := string(q[1:])
+		if q[0] != askFile || path.Base(name) == kustomize.SourceIgnore || t.entry.Reads(name) {
+			continue
+		}
+		there, known := r.there[name]
+		if !known {
+			info, err := fs.Stat(r.Tree, name)
+			there = err == nil && info.Mode().IsRegular()
+			r.there[name] = there
+		}
+		if there {
+			t.without = name
+		}
+	}
+	t.Asked = nil
 }
 
 // free gives back what is held no longer once the results are the caller's.
@@ -167,7 +193,8 @@ func (r *run) plan() error {
 			if r.answers == nil {
 				r.queue = append(r.queue, t)
 			} else if o, ok := r.Cache.get(key, r.answers); ok {
-				if t.outcome = o; r.charge(t) != nil {
+				t.outcome = o
+				if r.missed(t); r.charge(t) != nil {
 					return r.Meter.Err()
 				}
 			} else {
@@ -259,8 +286,7 @@ func (r *run) finish(t *task) {
 	if r.answers != nil {
 		r.Cache.put(t.key, t.outcome, r.answers)
 	}
-	t.Asked = nil
-	if r.charge(t) != nil {
+	if r.missed(t); r.charge(t) != nil {
 		t.outcome = outcome{Err: r.late()}
 	}
 	if t.Err == "" {
@@ -280,7 +306,7 @@ func (r *run) progress() {
 func (r *run) results() []Result {
 	out, seen := make([]Result, len(r.of)), map[*task]bool{}
 	for i, t := range r.of {
-		out[i].Text, out[i].Err, out[i].Remote = t.Text, t.Err, t.Remote
+		out[i].Text, out[i].Err, out[i].Remote, out[i].Missed = t.Text, t.Err, t.Remote, t.without
 		if seen[t] && r.charge(t) != nil {
 			out[i] = Result{Err: r.late()}
 			continue

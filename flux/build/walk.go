@@ -307,7 +307,7 @@ func (v *visit) plugin(ref string) {
 		return
 	}
 	for _, n := range nodes {
-		if n.GetApiVersion() != "builtin" || n.GetAnnotations()["config.kubernetes.io/function"] != "" {
+		if strings.TrimPrefix(n.GetApiVersion(), "/") != "builtin" || n.GetAnnotations()["config.kubernetes.io/function"] != "" {
 			v.refuse(ref, errors.New(wordPlugin(n.GetKind())))
 			return
 		}
@@ -326,7 +326,7 @@ func (v *visit) paths(n *yaml.Node, named bool) {
 	}
 	for i, child := range n.Content {
 		if n.Kind == yaml.MappingNode {
-			named = i%2 == 1 && slices.Contains([]string{"path", "paths", "files", "envs", "env"}, n.Content[i-1].Value)
+			named = i%2 == 1 && slices.Contains([]string{"path", "paths", "files", "envs", "env", "targetFilePath"}, n.Content[i-1].Value)
 		}
 		v.paths(child, named)
 	}

@@ -62,7 +62,8 @@ type Cluster struct {
 	sure     bool                                     // another URL is another repository
 	defines  map[manifest.Place]bool                  // documents that define entry points, and sources that are used
 	refs     map[*Kustomization]map[manifest.Ref]bool // what entry points refer to, by entry point; nil is the root
-	missing  map[manifest.Ref]bool                    // what stands in no file of these, and whether all may make it
+	missing  map[manifest.Ref]bool                    // what stands in no file of these, or may be made of more, and whether all may make it
+	merging  []*thing                                 // of the makers those that add to what stands in a file
 	named    map[[2]string][]*Kustomization           // by namespace and name
 	released map[manifest.Ref][]*thing                // HelmReleases by name, once they were asked for
 	referred map[manifest.Ref]bool                    // ConfigMaps and Secrets that something refers to, likewise
@@ -475,7 +476,7 @@ func (w *walk) paths(c *Cluster, first []*Kustomization) {
 			for _, k := range from.found {
 				waits := w.waits(c, k)
 				w.resolve(c, k)
-				key := k.Namespace + "/" + k.Name + "\x00" + k.Path + "\x00" + k.target()
+				key := strings.Join([]string{k.Namespace, k.Name, k.Path, k.target(), k.digest}, "\x00")
 				if !waits && !c.here(k) || c.isOwn(k) || followed[key] || manifest.Unfilled(k.Path) != "" || w.Spent(1, 0) {
 					continue
 				}
@@ -620,6 +621,7 @@ func (w *walk) read(c *Cluster, k *Kustomization, sources ...kustomize.Piece) []
 	}
 	if k != nil {
 		*k.vars = variablesOf(w.tree, k.Substitute, c.substitutes(k))
+		k.vars.Always = k.Always
 	}
 	for _, d := range rest {
 		d = w.Refilled(d, k.title())
@@ -660,6 +662,9 @@ func (w *walk) traced(c *Cluster, k *Kustomization) {
 		unknown(k.PathLine, "spec.path", k.Path)
 	}
 	unknown(k.Place, "its own name", k.title())
+	if k.KubeConfig != "" && c.isOwn(k) {
+		w.tree.Problem(k.PathLine, wordOwnElsewhere(k))
+	}
 	r := k.SourceRef
 	unknown(k.SourceLine, "spec.sourceRef", strings.TrimPrefix(r.Namespace+"/"+r.Name, "/"))
 	switch s := k.Source; {
@@ -670,7 +675,7 @@ func (w *walk) traced(c *Cluster, k *Kustomization) {
 		}
 		unknown(s.Place, "spec.url", url)
 		unknown(s.RefLine, "spec.ref", s.Branch+s.Tag+s.Semver+s.Commit+s.Ref)
-	case k.from == nil && !k.Copied && r.Name != "" && manifest.Unfilled(r.Name) == "" && r.Kind != "Bucket" && !c.handsOn(r, k.Object) && c.stands(k.Path):
+	case k.from == nil && !k.Copied && r.Name != "" && manifest.Unfilled(r.Name) == "" && r.Kind != "Bucket" && !c.handsOn(r, k.Object) && (r.Kind == externalArtifact || c.stands(k.Path)):
 		k.guess = true
 		w.tree.Note(manifest.Problem{Place: k.SourceLine, Text: wordSourceless(k, r), Of: k.title()})
 	}

@@ -35,7 +35,7 @@ func (w *walk) conflicts(c *Cluster) {
 func (w *walk) conflict(c *Cluster, of string, found []*thing) {
 	for _, s := range found {
 		for _, other := range c.index.like(s) {
-			if w.Spent(1, 0) || other == s || other.by != nil || other.Entry.target() != s.Entry.target() || other.decides(w.tree) == s.decides(w.tree) {
+			if w.Spent(1, 0) || other == s || s.by != nil || other.by != nil || other.Entry.target() != s.Entry.target() || other.decides(w.tree) == s.decides(w.tree) {
 				continue
 			}
 			first, second := s.Object, other.Object

@@ -270,5 +270,5 @@ func (c *Cluster) Stands(k *Kustomization) bool { return c.tree.Dirs[k.Path] }
 
 // Adds reports whether the Kustomization makes something else of its directory than what stands there.
 func (k *Kustomization) Adds() bool {
-	return len(k.Patches)+len(k.Substitute)+len(k.SubstituteFrom)+len(k.Components)+len(k.TargetNamespace+k.NamePrefix+k.NameSuffix) > 0
+	return len(k.Patches)+len(k.Substitute)+len(k.SubstituteFrom)+len(k.Components)+len(k.TargetNamespace+k.NamePrefix+k.NameSuffix) > 0 || k.Always
 }

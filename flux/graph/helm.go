@@ -159,7 +159,7 @@ func (c *thing) values(t *Tree) map[string]string {
 		c.generated(t, c.made, out)
 	}
 	for key := range out {
-		if c.data.Vague {
+		if c.data.Vague || c.data.Apart() != "" {
 			delete(out, key)
 			c.hidden[key] = true
 		}
@@ -276,7 +276,7 @@ func (x index) nearest(r manifest.Ref, from Object) *thing {
 // Variables is what Flux fills in for variables in what the Kustomization makes.
 func (k *Kustomization) Variables() manifest.Variables {
 	if k.vars == nil {
-		return manifest.Variables{Values: k.Substitute, Open: len(k.SubstituteFrom) > 0}
+		return manifest.Variables{Values: k.Substitute, Open: len(k.SubstituteFrom) > 0, Always: k.Always}
 	}
 	return *k.vars
 }

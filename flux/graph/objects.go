@@ -78,6 +78,7 @@ type Kustomization struct {
 	Suspend    manifest.Statement
 	kustomize.Overlay
 	Substitute     map[string]string // postBuild.substitute
+	Always         bool              // postBuild.substituteStrategy: what has no value is filled in where nothing has one
 	SubstituteFrom []manifest.Ref    // postBuild.substituteFrom, in its order
 	Interval       string
 	Timeout        string
@@ -114,9 +115,10 @@ type Instance struct {
 	Object
 	SourceKind, URL, Ref, Path string // of spec.sync
 
-	values  bool   // it is the values of the chart
-	sync    string // the name of what it syncs
-	pull    string // the Secret that its source is read by
+	values  bool           // it is the values of the chart
+	sync    string         // the name of what it syncs
+	pull    string         // the Secret that its source is read by
+	more    manifest.Place // where a HelmRelease names further values, which are not read
 	patches []manifest.Patch
 }
 
@@ -170,6 +172,9 @@ func (o *Objects) add(t *Tree, d *manifest.Doc, by *Kustomization) {
 		Namespace: d.Text("metadata", "namespace"), Name: d.Text("metadata", "name"), Entry: by, patched: d.Patched,
 	}
 	group, _, _ := strings.Cut(object.APIVersion, "/")
+	if fields[object.Kind] != nil && (group == manifest.GroupKustomize || group == manifest.GroupSource || group == manifest.GroupArtifacts) {
+		t.asWritten(d, object)
+	}
 	switch {
 	case group == manifest.GroupKustomize && object.Kind == "Kustomization":
 		if t.Hold(d.Place.File, kustomizationNodes, 0) {
@@ -181,8 +186,6 @@ func (o *Objects) add(t *Tree, d *manifest.Doc, by *Kustomization) {
 		o.thing(t, d, object, o.Sources[len(o.Sources)-1])
 	case group == manifest.GroupOperator && object.Kind == "FluxInstance":
 		o.Instances = append(o.Instances, t.instance(d, object, "spec"))
-	case manifest.At(d.Node, "spec", "values", "instance", "sync", "path") != nil:
-		o.Instances = append(o.Instances, t.instance(d, object, "spec", "values", "instance"))
 	case object.Kind == "" && manifest.At(d.Node, "instance", "sync", "path") != nil:
 		o.Instances = append(o.Instances, t.instance(d, object, "instance"))
 	case group == manifest.GroupOperator && object.Kind == "ResourceSetInputProvider":
@@ -193,6 +196,9 @@ func (o *Objects) add(t *Tree, d *manifest.Doc, by *Kustomization) {
 	case group == "batch" && object.Kind == "CronJob":
 		o.CronJobs = append(o.CronJobs, t.cronJob(d, object))
 	default:
+		if manifest.At(d.Node, "spec", "values", "instance", "sync", "path") != nil {
+			o.Instances = append(o.Instances, t.instance(d, object, "spec", "values", "instance"))
+		}
 		o.thing(t, d, object, nil)
 	}
 }
@@ -245,6 +251,8 @@ func (t *Tree) kustomization(d *manifest.Doc, object Object) *Kustomization {
 		Substitute: d.Pairs("spec", "postBuild", "substitute"), Interval: d.Text("spec", "interval"), Timeout: d.Text("spec", "timeout"),
 	}
 	k.Keeps = d.Text("spec", "prune") == "false"
+	strategy := d.Text("spec", "postBuild", "substituteStrategy")
+	k.Always = strategy != "" && strategy != "WithVariables"
 	k.KubeConfig = kubeConfig(d)
 	for _, n := range t.List(d, "spec", "dependsOn") {
 		k.DependsOn = append(k.DependsOn, manifest.RefOf(d, n))
@@ -331,7 +339,7 @@ func (t *Tree) instance(d *manifest.Doc, object Object, keys ...string) *Instanc
 	of := func(key string) string { return d.Text(append(slices.Clone(keys), "sync", key)...) }
 	i := &Instance{
 		Object: object, SourceKind: of("kind"), URL: t.url(d, append(slices.Clone(keys), "sync", "url")...), Ref: of("ref"), Path: manifest.Clean(of("path")),
-		values: object.Kind != "FluxInstance", pull: of("pullSecret"),
+		values: object.Kind != "FluxInstance", pull: of("pullSecret"), more: d.Line("spec", "valuesFrom"),
 	}
 	i.sync = cmp.Or(of("name"), i.namespace())
 	for _, n := range t.List(d, append(slices.Clone(keys), "kustomize", "patches")...) {
@@ -380,7 +388,7 @@ func (o *Objects) generator(t *Tree, d *manifest.Doc, object Object) {
 	for _, artifact := range t.List(d, "spec", "artifacts") {
 		a := &manifest.Doc{Place: d.Place, Node: artifact, Vars: d.Vars}
 		made := &thing{Object: object, uses: uses, digest: hash, names: variables, placed: t.copies(a, sources)}
-		made.Kind, made.Name = externalArtifact, a.Text("name")
+		made.Kind, made.Namespace, made.Name = externalArtifact, cmp.Or(a.Text("namespace"), object.Namespace), a.Text("name")
 		o.file(t, made)
 	}
 }

@@ -34,11 +34,12 @@ func (c *Cluster) refer(of Entry, user Object, refs ...manifest.Ref) {
 func (c *Cluster) miss(r manifest.Ref, user Object, all bool) {
 	r.Namespace = cmp.Or(r.Namespace, user.Namespace)
 	made := r.Kind == "ConfigMap" || r.Kind == "Secret" || isSource(r.Kind) && !c.handsOn(r, user)
-	if !made || r.Name == "" || c.index.find(r, user) != nil {
+	stands := c.index.find(r, user) != nil
+	if !made || r.Name == "" || stands && !slices.ContainsFunc(c.merging, func(m *thing) bool { return c.tree.Step(m.File, 1+m.data.Size>>10) || m.may(r) }) {
 		return
 	}
 	c.missing[r] = c.missing[r] || all
-	if text := wordInNoFile(r, user); all && !isSource(r.Kind) && !c.tree.Hold(user.File, 1, len(text)) {
+	if text := wordInNoFile(r, user); all && !stands && !isSource(r.Kind) && !c.tree.Hold(user.File, 1, len(text)) {
 		c.Leaves = append(c.Leaves, kustomize.Leaf{Place: user.Place, Kind: kustomize.LeafObject, Text: text})
 	}
 }
@@ -46,6 +47,7 @@ func (c *Cluster) miss(r manifest.Ref, user Object, all bool) {
 // referred finds what everything of a cluster refers to.
 func (w *walk) referred(c *Cluster) {
 	c.refs, c.missing = map[*Kustomization]map[manifest.Ref]bool{}, map[manifest.Ref]bool{}
+	c.merging = slices.DeleteFunc(slices.Clone(c.makers), func(m *thing) bool { return w.Spent(1+m.data.Size>>10, 0) || !m.data.Says("Merge") })
 	uses := func(of Entry, user Object, uses []use, all bool) {
 		for _, u := range uses {
 			c.refer(of, user, u.ref)

@@ -63,7 +63,7 @@ func (t *Tree) bootstrapped(w *walk, all Objects) (out []Cluster, strangers []ku
 func (c Cluster) identity() string {
 	key := fmt.Sprintf("%q", c.Path)
 	if k := c.self; k != nil {
-		key += fmt.Sprintf(" %q %q %q %q %q %q", k.Components, k.TargetNamespace, k.NamePrefix, k.NameSuffix, k.Substitute, k.SubstituteFrom)
+		key += fmt.Sprintf(" %q %q %q %q %q %q %t", k.Components, k.TargetNamespace, k.NamePrefix, k.NameSuffix, k.Substitute, k.SubstituteFrom, k.Always)
 		for _, p := range k.Patches {
 			key += fmt.Sprintf(" %q %q", p.Target, p.Text)
 		}
@@ -179,6 +179,9 @@ func (t *Tree) synced(c *Cluster, i *Instance) {
 	spec := manifest.Mapping(i.Line, "path", i.Path, "sourceRef", "")
 	spec.Content[3] = manifest.Mapping(i.Line, "kind", i.SourceKind, "name", i.sync)
 	before := [2]*manifest.Doc{object(manifest.GroupKustomize, "Kustomization", spec), object(manifest.GroupSource, i.SourceKind, from)}
+	if i.more.File != "" {
+		c.doubt(t, i.more, wordInstanceValues(i.Object))
+	}
 	now := before
 	for _, p := range i.patches {
 		if t.Step(p.File, 1+len(p.Text)>>8) {
@@ -187,12 +190,12 @@ func (t *Tree) synced(c *Cluster, i *Instance) {
 		}
 		change, err := manifest.ParsePatch([]byte(p.Text), p.Place, p.Target)
 		if err != nil {
-			c.doubt(t, p.Place, err)
+			c.doubt(t, p.Place, manifest.PatchProblem(err.Error()))
 			continue
 		}
 		for n, d := range now {
 			if now[n], err = change.Apply(d, &manifest.Work{Reader: &t.Reader}); err != nil {
-				c.doubt(t, p.Place, err)
+				c.doubt(t, p.Place, manifest.PatchProblem(err.Error()))
 			}
 		}
 	}
@@ -228,8 +231,8 @@ func (i *Instance) namespace() string {
 }
 
 // doubt keeps that the Kustomization of a root may be another one.
-func (c *Cluster) doubt(t *Tree, at manifest.Place, err error) {
-	p := manifest.Problem{Place: at, Text: manifest.PatchProblem(err.Error())}
+func (c *Cluster) doubt(t *Tree, at manifest.Place, text string) {
+	p := manifest.Problem{Place: at, Text: text}
 	t.Note(p)
 	c.doubts = manifest.More(c.doubts, p)
 }

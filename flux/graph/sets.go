@@ -232,7 +232,11 @@ func (w *walk) resourceSets(c *Cluster) {
 					if w.Spent(0, 1) {
 						return
 					}
-					set.uses = append(set.uses, use{ref: manifest.Ref{Kind: s.Kind, Namespace: s.Namespace, Name: s.Name}, role: roleSource})
+					role := roleSource
+					if s.Kind == externalArtifact { // it may be a chart as a whole
+						role = roleChart
+					}
+					set.uses = append(set.uses, use{ref: manifest.Ref{Kind: s.Kind, Namespace: s.Namespace, Name: s.Name}, role: role})
 				}
 			}
 		}

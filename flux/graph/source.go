@@ -448,6 +448,9 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 		source = nil // it stands nowhere
 	}
 	r := manifest.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
+	if source == nil && r.Kind == externalArtifact {
+		w.unsure(c, e.Kustomization, manifest.Problem{Place: release.Place, Text: wordNoSource(r)})
+	}
 	for _, p := range w.parts(c, r, source, nil) {
 		if p.pinned() {
 			continue

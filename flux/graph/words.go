@@ -61,6 +61,26 @@ func wordSourceless(k *Kustomization, r manifest.Ref) string {
 	return wordNoSource(r) + ", or say what " + shown(k.Object) + " needs by an entry of `entrypoints`, such as `{where: " + manifest.Printable(k.title()) + ", release: live}` if it is another repository"
 }
 
+func wordField(o Object, field string) string {
+	return fmt.Sprintf("%s of %s is no field that is known here: what it changes is not followed", manifest.Printable(field), shown(o))
+}
+
+func wordApart(o Object, says string) string {
+	return fmt.Sprintf("%s has %s: Flux may not apply it as it stands here, and what it is in the cluster is not known", shown(o), says)
+}
+
+func wordKeepsBack(o Object) string {
+	return fmt.Sprintf("spec.ignore of %s may keep fields as they are in the cluster that decide what Flux reads: name the kind that it is for, or other paths", shown(o))
+}
+
+func wordOwnElsewhere(k *Kustomization) string {
+	return fmt.Sprintf("%s applies the directory that the root reads to another cluster: what it makes there is not followed; give it a directory of its own", shown(k.Object))
+}
+
+func wordInstanceValues(o Object) string {
+	return fmt.Sprintf("valuesFrom of %s may say what Flux syncs, and with which patches: write that into its values", shown(o))
+}
+
 func wordNotCopied(k *Kustomization) string {
 	return fmt.Sprintf("nothing of this repository becomes %s in %s: it reads nothing", manifest.Printable(k.Path), k.SourceRef)
 }

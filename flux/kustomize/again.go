@@ -180,6 +180,10 @@ func (t *Tree) Again(tree fs.FS, names []string) (*Tree, Changes, error) {
 			changed.add(name)
 		}
 	}
+	if out.Patterned() != t.Patterned() { // other files count by default
+		anew, err := Read(t.Meter(), tree)
+		return anew, Changes{all: true, Leads: true}, err
+	}
 	out.named()
 	for _, c := range [][2]*Tree{{t, out}, {out, t}} {
 		for name := range c[0].Contents {
@@ -274,7 +278,7 @@ func (t *Tree) clone(tree fs.FS) *Tree {
 		Reader: manifest.NewReader(t.Meter()), fs: tree,
 		Contents: maps.Clone(t.Contents), Builds: maps.Clone(t.Builds),
 		Dirs: maps.Clone(t.Dirs), Files: maps.Clone(t.Files), Inside: maps.Clone(t.Inside), Below: maps.Clone(t.Below),
-		results: map[string]*Result{}, raw: maps.Clone(t.raw), ignored: map[string]Ignores{}, Links: maps.Clone(t.Links),
+		results: map[string]*Result{}, raw: maps.Clone(t.raw), ignored: map[string]Ignores{}, Links: maps.Clone(t.Links), patterned: maps.Clone(t.patterned),
 	}
 }
 
@@ -309,6 +313,7 @@ func (t *Tree) change(name string) bool {
 	if t.Files[name] {
 		t.remove(name)
 	}
+	delete(t.patterned, name)
 	if t.Meter().Take(meter.Files, 1, name) != nil || t.Hold(name, 0, nameBytes+len(name)) {
 		return true
 	}
@@ -320,6 +325,7 @@ func (t *Tree) change(name string) bool {
 		return true
 	}
 	t.add(name)
+	t.patterns(name)
 	if isRead(name) {
 		t.put(name, t.readContent(name))
 	}

@@ -232,9 +232,9 @@ func merged(n reference) buildPatch {
 	return buildPatch{Patch: manifest.Patch{Place: n.place}, file: n}
 }
 
-// inline reports whether an entry of a list is a document, and no name. A brace may stand in a name, and a carriage return ends a line of YAML.
+// inline reports whether an entry of a list is a document, and no name. A brace may stand in a name, and more than a line feed ends a line of YAML.
 func inline(text string) bool {
-	if strings.Contains(text, "\n") || !strings.ContainsAny(text, "\r{") {
+	if strings.Contains(text, "\n") || !strings.ContainsAny(text, "\r\u0085\u2028\u2029{") {
 		return strings.Contains(text, "\n")
 	}
 	n, err := manifest.ParseDocument([]byte(text))
@@ -251,7 +251,7 @@ func (t *Tree) readConfig(n reference) plugin {
 
 // plugin is the files that the configuration of a plugin names, and the patch that it is; known is false if it is none of kustomize's own.
 func (t *Tree) plugin(d *manifest.Doc, field string) (files []reference, patch *buildPatch, known bool) {
-	if d.Text("apiVersion") != "builtin" || function(d) {
+	if strings.TrimPrefix(d.Text("apiVersion"), "/") != "builtin" || function(d) { // of no group
 		return nil, nil, false
 	}
 	folded(d.Node)
@@ -267,6 +267,8 @@ func (t *Tree) plugin(d *manifest.Doc, field string) (files []reference, patch *
 	case "PatchTransformer", "PatchJson6902Transformer":
 		p := readPatch(d, field)
 		patch = &p
+	case "ValueAddTransformer":
+		files = nameIn(d, field, "targetFilePath")
 	case "HelmChartInflationGenerator":
 		return nil, nil, false
 	}

@@ -37,14 +37,14 @@ type pattern struct {
 	size int
 }
 
-// What Flux leaves out of every repository that says nothing else, as far as YAML is concerned: hidden names, and others.
+// What Flux leaves out of a repository that has no pattern of its own anywhere, as far as YAML is concerned: hidden names, and others.
 const (
 	hiddenNames = ".git/\n.github/\n.circleci/\n.sops.yaml\n.flux.yaml\n.goreleaser.yml\n.travis.yml\n.gitlab-ci.yml\n.drone.yml\n"
 	otherNames  = "appveyor.yml\ncloudbuild.yaml\ncodeship-services.yml\ncodeship-steps.yml\n"
 )
 
-// NewIgnores is what a source leaves out that says nothing.
-func NewIgnores() Ignores { return Ignores{}.Add(hiddenNames+otherNames, ".") }
+// AnyPattern is a pattern that leaves out nothing else than a source does anyway: where a repository has one, nothing is left out by default.
+const AnyPattern = ".git/\n"
 
 // Add adds the patterns of a text, which are about a directory. Those beyond a bound leave nothing out.
 func (i Ignores) Add(text, dir string) Ignores {
@@ -69,6 +69,9 @@ func (i Ignores) Add(text, dir string) Ignores {
 // Has reports whether a file is left out. What its patterns cost is told in steps, as long as nothing is spent.
 func (i Ignores) Has(file string, spent func(steps int) bool) bool {
 	names, work := strings.Split(file, "/"), 0
+	if len(i.patterns) == 0 && !i.cut {
+		i = ignoresByDefault
+	}
 	for _, p := range slices.Backward(i.patterns) {
 		if work += p.size * len(file); work > compared {
 			if spent(work / compared) {
@@ -86,7 +89,7 @@ func (i Ignores) Has(file string, spent func(steps int) bool) bool {
 // Free is what [Ignores.Has] costs who is bounded otherwise.
 func Free(int) bool { return false }
 
-var ignoresByDefault = NewIgnores()
+var ignoresByDefault = Ignores{}.Add(hiddenNames+otherNames, ".")
 
 // LeftOut reports whether a source that says nothing leaves a YAML file out. It is asked of every file, and rarely true.
 func LeftOut(name string) bool {
@@ -103,7 +106,7 @@ func (t *Tree) listed(dir string) Ignores {
 	if i, known := t.ignored[dir]; known {
 		return i
 	}
-	i := ignoresByDefault
+	i := t.everywhere()
 	if dir != "." {
 		i = t.listed(path.Dir(dir))
 	}
@@ -125,6 +128,28 @@ func (t *Tree) listed(dir string) Ignores {
 	return i
 }
 
+// everywhere is what sources leave out of every directory that say nothing themselves, if files say what is left out of some.
+func (t *Tree) everywhere() Ignores {
+	if t.Patterned() {
+		return Ignores{}.Add(AnyPattern, ".")
+	}
+	return Ignores{}
+}
+
+// Patterned reports whether any file of the tree has a pattern, or may have one as a link of what sources leave out: then none leaves out anything by default.
+func (t *Tree) Patterned() bool { return len(t.patterned)+len(t.Links) > 0 }
+
+// patterns keeps whether a file has one.
+func (t *Tree) patterns(name string) {
+	if delete(t.patterned, name); path.Base(name) != SourceIgnore || !t.Files[name] {
+		return
+	}
+	text, err := ReadFile(t.fs, name, manifest.MaxDoc)
+	if i := (Ignores{}).Add(string(text), "."); err != nil || len(i.patterns) > 0 || i.cut {
+		t.patterned[name] = true
+	}
+}
+
 // link keeps a symbolic link by which a source may leave something out.
 func (t *Tree) link(name string, mode fs.FileMode) {
 	if mode&fs.ModeSymlink != 0 && path.Base(name) == SourceIgnore {
@@ -137,7 +162,7 @@ func (t *Tree) Ignores(dir string) bool {
 	for at := dir; ; at = path.Dir(at) {
 		if t.Look(path.Join(at, SourceIgnore), false); at == "." {
 			i := t.listed(dir)
-			return i.cut || len(i.patterns) > len(ignoresByDefault.patterns)
+			return i.cut || len(i.patterns) > len(t.everywhere().patterns)
 		}
 	}
 }

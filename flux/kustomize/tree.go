@@ -42,6 +42,7 @@ type Tree struct {
 	Dirs       map[string]bool     // every directory that has a file in it or below
 	Files      map[string]bool     // every file
 	Links      map[string]bool     // symbolic links that are called .sourceignore: Flux follows them
+	patterned  map[string]bool     // files called so that have a pattern
 	Inside     map[string][]string // the files directly in a directory, sorted
 	Below      map[string][]string // the directories directly in a directory, sorted
 }
@@ -65,7 +66,7 @@ func empty(m *meter.Meter, tree fs.FS) *Tree {
 		Reader: manifest.NewReader(m), fs: tree, Contents: map[string]*Content{}, Builds: map[string]*Build{},
 		Dirs: map[string]bool{".": true}, Files: map[string]bool{}, Inside: map[string][]string{}, Below: map[string][]string{},
 		results: map[string]*Result{}, raw: map[string]bool{}, ignored: map[string]Ignores{},
-		Links: map[string]bool{},
+		Links: map[string]bool{}, patterned: map[string]bool{},
 	}
 }
 
@@ -85,6 +86,7 @@ func (t *Tree) traverse(read func(name string) *Content) error {
 			return nil
 		}
 		t.add(name)
+		t.patterns(name)
 		if isRead(name) {
 			t.put(name, read(name))
 		}

@@ -300,9 +300,10 @@ func (l *load) resource(dir string, n reference, depth int) []*manifest.Doc {
 	switch {
 	case t.Files[p]:
 		return l.file(p, n.place.File, n.field)
-	case Remote(n.text): // whatever directory there is
-	case t.Builds[p] != nil:
-		l.look(p)
+	case t.Builds[p] != nil: // also of what only looks like a URL: kustomize takes the directory then
+		if l.look(p); Remote(n.text) {
+			l.missing(n, p)
+		}
 		return l.unit(n, p, depth+1)
 	}
 	l.missing(n, p)
@@ -319,6 +320,8 @@ func (l *load) component(dir string, n reference, docs []*manifest.Doc, depth in
 	l.look(p)
 	if b == nil || Remote(n.text) {
 		l.missing(n, p)
+	}
+	if b == nil {
 		return docs
 	}
 	if !b.component {

@@ -57,7 +57,7 @@ const (
 var wantedKinds = map[string]bool{
 	"Kustomization": true, "Component": true, "GitRepository": true, "OCIRepository": true, "HelmRepository": true, "HelmChart": true, "Bucket": true,
 	"HelmRelease": true, "FluxInstance": true, "ExternalArtifact": true, "ResourceSet": true, "ResourceSetInputProvider": true, "ArtifactGenerator": true, "CronJob": true,
-	"ConfigMap": true, "Secret": true, ServiceAccount: true, "List": true,
+	"ConfigMap": true, "Secret": true, ServiceAccount: true, "List": true, "ENC": true, // which may be any
 }
 
 // IsRead reports whether objects of a kind are read for what they say.
@@ -164,7 +164,7 @@ func field(text []byte, key string, is func(word string) bool) bool {
 			}
 			rest = bytes.TrimLeft(rest[end:], space)
 		}
-		if unusual(rest) || len(rest) > 0 && strings.ContainsRune("!&*|>$", rune(rest[0])) {
+		if unusual(rest) || len(rest) > 0 && strings.ContainsRune("!&*|>$/", rune(rest[0])) {
 			return true
 		}
 		rest = bytes.TrimLeft(rest, `"'`)
@@ -210,6 +210,9 @@ func (r *Reader) Parse(name string, data []byte, all bool, keep func(*Doc)) (oth
 			return others, unread
 		}
 		node, err := ParseDocument(text)
+		if strings.HasPrefix(Scalar(At(node, "kind")), encrypted) {
+			r.Problem(at, wordEncrypted)
+		}
 		prune(node)
 		d := &Doc{Place: Place{name, at.Line}, Node: node}
 		if d.Weigh(); r.Hold(name, d.Nodes, d.Size) {
@@ -337,7 +340,9 @@ func ParseDocument(text []byte) (root *Node, err error) {
 	if bytes.Contains(text, []byte("binary")) {
 		unpack(n.Content[0])
 	}
-	return expand(n.Content[0])
+	root, err = expand(n.Content[0])
+	sealed(root)
+	return root, err
 }
 
 // unpack decodes what a document has in base64, as kustomize reads it.

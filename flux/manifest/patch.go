@@ -94,6 +94,7 @@ func ParsePatch(text []byte, where Place, t Target) (Change, error) {
 			case node.Kind == SequenceNode && len(node.Content) > MaxList:
 				return c, errors.New(wordLongList("patch"))
 			}
+			sealed(node)
 			means := target
 			if t == (Target{}) || t == (Target{open: openName}) {
 				means = itself(node, t.open)

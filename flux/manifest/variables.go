@@ -13,12 +13,15 @@ type Variables struct {
 	Values  map[string]string
 	Unknown map[string]bool // that are set, and to what is not known or not shown: they are encrypted, too long, or stand in a Secret
 	Open    bool            // any other variable may be set as well
+	Always  bool            // Flux fills in what has no value though none of them is set
 
 	Secret map[string]string // of Secrets, among those that are unknown
 }
 
 // none reports whether Flux would fill in nothing.
-func (v *Variables) none() bool { return v == nil || len(v.Values)+len(v.Unknown) == 0 && !v.Open }
+func (v *Variables) none() bool {
+	return v == nil || len(v.Values)+len(v.Unknown) == 0 && !v.Open && !v.Always
+}
 
 // Expand fills variables into a text as Flux would, as far as their values are known and short; others stay as they are. A value is not looked
 // at again, and where all of them together would be longer than any name or path that matters here, none is filled in.
@@ -245,6 +248,18 @@ func bare(in *Node, text string) *Node {
 	return n
 }
 
+// Apart is what an object says by which Flux does not apply it as it is written; "": nothing.
+func (d *Doc) Apart() string {
+	for _, says := range [][2]string{{"reconcile", "disabled"}, {"ssa", "Ignore"}, {"ssa", "IfNotPresent"}} {
+		for _, section := range []string{"annotations", "labels"} {
+			if key := GroupKustomize + "/" + says[0]; strings.EqualFold(d.Text("metadata", section, key), says[1]) {
+				return key + ": " + says[1]
+			}
+		}
+	}
+	return ""
+}
+
 // Disabled reports whether an object says that nothing is to be filled in.
 func (d *Doc) Disabled() bool {
 	const key = GroupKustomize + "/substitute"
@@ -253,6 +268,26 @@ func (d *Doc) Disabled() bool {
 
 // Encrypted reports whether a value is what SOPS makes of one.
 func Encrypted(value string) bool { return strings.HasPrefix(value, "ENC[") }
+
+// encrypted is how such a variable begins.
+const encrypted = "${encrypted["
+
+// sealed makes of each text of a document that SOPS has encrypted one with a variable that nothing sets. Of a ConfigMap or a Secret single values are hidden.
+func sealed(root *Node) {
+	if At(root, "sops") == nil || (&Doc{Node: root}).Plain() {
+		return
+	}
+	var seal func(n *Node)
+	seal = func(n *Node) {
+		if n.Kind == ScalarNode && Encrypted(n.Value) {
+			n.Value = encrypted + hashOf([]byte(n.Value))[:16] + "]}"
+		}
+		for _, child := range n.Content {
+			seal(child)
+		}
+	}
+	seal(root)
+}
 
 // decoded is a value of a Secret's data.
 func decoded(value string) (string, bool) {

@@ -119,10 +119,13 @@ func (g *Graph) layers(paths []string) []config.Note {
 		}
 		rule, class := g.policy.Layout.Rule(path), g.policy.Layout.Classify(path)
 		readers := g.content(path)
-		if rule < 0 && g.policy.Flux || len(class.Releases) == 0 || len(readers) == 0 {
+		if rule < 0 && (g.policy.Flux || len(class.Releases) == 0) || class.Protected && len(class.Releases) == 0 {
 			continue
 		}
 		level, message := g.disagree(class.Releases, readers)
+		if message == "" {
+			level, message, readers = g.opens(path, class.Releases)
+		}
 		if message == "" {
 			continue
 		}
@@ -137,11 +140,11 @@ func (g *Graph) layers(paths []string) []config.Note {
 	return c.notes("1 more file", "%d more files")
 }
 
-// MadeLive is what a windowed entry point reads after a change of these files, and none did before it, and a rule makes live: the first of it.
+// MadeLive is what a windowed entry point reads after a change of these files, and none did before it, and a rule opens: the first of it.
 func (g *Graph) MadeLive(files []string) []config.Note {
 	fresh := map[string]Reader{}
 	for path, r := range ofHeld(g.trees[1].among(g.touched(files))) {
-		if class := g.policy.Layout.Classify(path); g.policy.Layout.Rule(path) >= 0 && isLive(class.Releases) && len(class.Releases) > 0 {
+		if g.opened(path, r) != "" {
 			fresh[path] = r
 		}
 	}
@@ -151,11 +154,23 @@ func (g *Graph) MadeLive(files []string) []config.Note {
 	before := ofHeld(g.trees[0].entries)
 	for _, path := range slices.Sorted(maps.Keys(fresh)) {
 		if _, was := before[path]; !was {
-			says := strings.Replace(g.policy.Layout.Classify(path).Rule+" "+wordMakesLive, placeholder, fresh[path].Chain(path), 1)
+			says := strings.Replace(g.opened(path, fresh[path]), placeholder, fresh[path].Chain(path), 1)
 			return at(g.policy.Consistency.Layers, []config.Note{{Code: codeLayers, Message: says}})
 		}
 	}
 	return nil
+}
+
+// opened is what a rule does to a path that a windowed entry point reads; "": it holds it, or there is none.
+func (g *Graph) opened(path string, by Reader) string {
+	class := g.policy.Layout.Classify(path)
+	if g.policy.Layout.Rule(path) < 0 || class.Protected && len(class.Releases) == 0 {
+		return ""
+	}
+	if level, message := g.disagree(class.Releases, []Reader{by}); level == config.LevelHold {
+		return class.Rule + " " + message
+	}
+	return ""
 }
 
 // ofHeld is what those of some entry points that are windowed are known to read as their own, with one of them.
@@ -182,9 +197,13 @@ func (g *Graph) disagree(releases []layout.Release, readers []Reader) (config.Le
 	held := slices.ContainsFunc(readers, func(r Reader) bool { return !live(r) })
 	unknown := func(r Reader) bool { return !g.layered[r.Entry.Cluster.Name] || r.Entry.Guessed() }
 	switch {
+	case len(releases) == 0 && held:
+		return config.LevelWarn, wordLeavesOut // it says that this is nothing of ours
 	case isLive(releases) && held:
 		return config.LevelHold, wordMakesLive
-	case held || isLive(releases) || slices.ContainsFunc(readers, unknown):
+	case !slices.ContainsFunc(releases, layout.Release.IsWindow) && slices.ContainsFunc(readers, func(r Reader) bool { return slices.ContainsFunc(r.Releases, layout.Release.IsWindow) }):
+		return config.LevelHold, wordToBranches
+	case len(readers) == 0 || held || isLive(releases) || slices.ContainsFunc(readers, unknown):
 		return "", ""
 	case !slices.ContainsFunc(releases, layout.Release.IsWindow):
 		return config.LevelHold, wordHeldByBranches
@@ -192,6 +211,23 @@ func (g *Graph) disagree(releases []layout.Release, readers []Reader) (config.Le
 		return config.LevelWarn, wordHeldByWindow
 	}
 	return "", ""
+}
+
+// opens is what is wrong with what a rule gives a path that defines something that an entry of entrypoints windows; "": nothing.
+func (g *Graph) opens(path string, releases []layout.Release) (config.Level, string, []Reader) {
+	if slices.ContainsFunc(releases, layout.Release.IsWindow) || len(g.policy.EntryPoints) == 0 {
+		return "", "", nil
+	}
+	for _, r := range g.Why(path) {
+		if r.Influence == nil || !slices.ContainsFunc(g.release(r.Influence.Of), layout.Release.IsWindow) {
+			continue
+		}
+		if len(releases) == 0 {
+			return config.LevelWarn, wordOpens, []Reader{r}
+		}
+		return config.LevelHold, wordOpens, []Reader{r}
+	}
+	return "", "", nil
 }
 
 // owner is an entry point that makes an object, and the file that it comes from.
@@ -294,12 +330,10 @@ func (g *Graph) builds(built []Build) []config.Note {
 				return config.Note{Code: codeBuilds, Message: wordNotBuilt(b.Err), Way: []any{"consistency", codeBuilds}}, wordEntry(b.Entry)
 			})
 		}
-		for _, o := range b.Objects {
-			if message := g.differs(b.Entry, o); message != "" {
-				c.add(message, func() (config.Note, string) {
-					return config.Note{Code: codeBuilds, Message: placeholder + ": " + message, Way: []any{"consistency", codeBuilds}}, wordEntry(b.Entry)
-				})
-			}
+		for _, message := range g.otherwise(b) {
+			c.add(message, func() (config.Note, string) {
+				return config.Note{Code: codeBuilds, Message: placeholder + ": " + message, Way: []any{"consistency", codeBuilds}}, wordEntry(b.Entry)
+			})
 		}
 	}
 	return c.notes("1 more entry point", "%d more entry points")
@@ -316,6 +350,19 @@ func Elsewhere(built []Build) []string {
 	var out []string
 	for _, n := range c.notes("1 more entry point", "%d more entry points") {
 		out = append(out, n.Message)
+	}
+	return out
+}
+
+// otherwise is what kustomize says of an entry point that the graph does not.
+func (g *Graph) otherwise(b Build) (out []string) {
+	if b.Missed != "" {
+		out = append(out, wordMissed(b.Missed))
+	}
+	for _, o := range b.Objects {
+		if message := g.differs(b.Entry, o); message != "" {
+			out = append(out, message)
+		}
 	}
 	return out
 }

@@ -37,6 +37,10 @@ func TestCheck(t *testing.T) {
 	rules := func(lines string) string {
 		return strings.Replace(quiet, "  flux: true\n", "  flux: true\n  rules:\n"+lines, 1)
 	}
+	open := func(branch int, file, what, window string) string {
+		return fmt.Sprintf("warn branch-definition-open [branches %d name]: clusters/prod/%s:2: %s it, and the file is live: a change there reaches the cluster at once, whatever the window; "+
+			"add a rule with release: %s", branch, file, what, window)
+	}
 	for name, c := range map[string]struct {
 		file  string
 		built []string
@@ -77,8 +81,28 @@ func TestCheck(t *testing.T) {
 			want: []string{"warn layers [layout rules 0 release]: rule 1: apps/rt/** is held by a window, but only live Flux Kustomizations read it (entrypoints can " +
 				"declare them windowed): apps/rt/kustomization.yaml ← apps/rt (live) and 1 more file"},
 		},
-		"rules that agree, and that ignore": {
-			file: rules("    - {paths: [\"apps/rw/**\"], release: night}\n    - {paths: [\"apps/rt/**\"], release: live}\n    - {paths: [\"apps/held/**\"], release: ignore}\n"),
+		"rules that agree": {file: rules("    - {paths: [\"apps/rw/**\"], release: night}\n    - {paths: [\"apps/rt/**\"], release: live}\n")},
+		"a rule that ignores": {
+			file: rules("    - {paths: [\"apps/held/**\"], release: ignore}\n"),
+			want: []string{"warn layers [layout rules 0 release]: rule 1: apps/held/** ignores what a windowed Flux Kustomization reads: apps/held/kustomization.yaml ← apps/held (weekend) and 1 more file"},
+		},
+		"a rule of branches for what a window holds": {
+			file: rules("    - {paths: [\"apps/held/**\"], release: {branches: [\"rw/*\"]}}\n"),
+			want: []string{"hold layers [layout rules 0 release]: rule 1: apps/held/** leaves to windowed branches what a window holds by its Flux Kustomization: " +
+				"apps/held/kustomization.yaml ← apps/held (weekend) and 1 more file"},
+		},
+		"a rule that opens what defines": {
+			file: rules("    - {paths: [\"clusters/**\"], release: live}\n"),
+			want: []string{
+				"hold layers [layout rules 0 release]: rule 1: clusters/** opens what defines a windowed Flux Kustomization: clusters/prod/main.yaml ← clusters/prod (night: " +
+					"source GitRepository flux-system/flux-system of Kustomization flux-system/path) and 2 more files",
+				open(1, "odd.yaml", "GitRepository flux-system/odd tracks", "weekend"), open(0, "rw.yaml", "GitRepository flux-system/rw tracks", "night"),
+				open(0, "apps-rw.yaml", "Kustomization flux-system/apps-rw is made of", "night"), open(1, "odd-ks.yaml", "Kustomization flux-system/odd is made of", "weekend"),
+			},
+		},
+		"entrypoints that leave what follows main to branches": {
+			file: strings.Replace(quiet, "release: night}", "release: {branches: [\"rw/*\"]}}", 1),
+			want: []string{"hold entry-point-reads-nothing []: entrypoints leaves flux-system/path of prod to windowed branches, but its source follows main: no branch holds it"},
 		},
 		"off": {file: rules("    - {paths: [\"apps/rw/**\"], release: live}\n") + "consistency: {layers: \"off\"}\n"},
 		"one component in both layers, by cause": {

@@ -42,6 +42,7 @@ type Build struct {
 	Objects []Object // of what needs something from elsewhere those that it makes without that
 	Err     string   // why it was not built; "": it was, unless the entry point is a guessed root, which is never built
 	Remote  bool     // Err says what it needs from elsewhere
+	Missed  string   // a file that kustomize asks for, and that the entry point is not known to read; "": none
 }
 
 // Move is an object that a change moves from one entry point to another of the same cluster. Where it would be away until a window opens, or both
@@ -118,16 +119,16 @@ func (g *Graph) Broken(before, after []Build) []config.Note {
 	failed, said := map[string]bool{}, map[string]bool{}
 	for _, b := range before {
 		failed[key(b.Entry)] = b.Err != ""
-		for _, o := range b.Objects {
-			said[g.differs(b.Entry, o)] = true
+		for _, message := range g.otherwise(b) {
+			said[message] = true
 		}
 	}
 	for _, b := range after {
 		if b.failed() && !failed[key(b.Entry)] {
 			return at(g.policy.Consistency.Builds, []config.Note{{Code: codeBuilds, Message: wordEntryNotBuilt(b)}})
 		}
-		for _, o := range b.Objects {
-			if message := g.differs(b.Entry, o); message != "" && !said[message] {
+		for _, message := range g.otherwise(b) {
+			if !said[message] {
 				return at(g.policy.Consistency.Builds, []config.Note{{Code: codeBuilds, Message: wordEntry(b.Entry) + ": " + message}})
 			}
 		}

@@ -180,7 +180,19 @@ func (g *Graph) Nothing(built []Build) []config.Note {
 			return config.Note{Level: level, Code: codeReadsNothing, Message: wordReadsNothing(why)}, wordEntry(e.Entry)
 		})
 	}
+	for _, e := range g.trees[0].entries {
+		if branch := e.Branch(); branch != "" && !e.elsewhere && !windowed(g.policy, branch) && slices.ContainsFunc(e.releases, isBranch) && !slices.ContainsFunc(e.releases, layout.Release.IsWindow) {
+			c.add(branch, func() (config.Note, string) {
+				return config.Note{Level: level, Code: codeReadsNothing, Message: wordFollowsOther(branch)}, wordEntry(e.Entry)
+			})
+		}
+	}
 	return at(g.policy.Consistency.Followed, append(out, c.notes("1 more entry point", "%d more entry points")...))
+}
+
+func isBranch(r layout.Release) bool {
+	_, is := r.BranchGlob()
+	return is
 }
 
 // stands reports whether an entry of entrypoints means something in a cluster, whatever it reads.

@@ -249,6 +249,9 @@ const (
 	wordDefaultBranch = "the default branch"
 
 	wordMakesLive      = "makes live what a windowed Flux Kustomization reads: " + placeholder
+	wordLeavesOut      = "ignores what a windowed Flux Kustomization reads: " + placeholder
+	wordOpens          = "opens what defines a windowed Flux Kustomization: " + placeholder
+	wordToBranches     = "leaves to windowed branches what a window holds by its Flux Kustomization: " + placeholder
 	wordHeldByBranches = "is assigned to windowed branches, but only live Flux Kustomizations read it: " + placeholder
 	wordHeldByWindow   = "is held by a window, but only live Flux Kustomizations read it (entrypoints can declare them windowed): " + placeholder
 
@@ -264,6 +267,10 @@ const (
 
 func wordAnswersOtherwise(verdict string) string {
 	return "the service (sluice serve) reads the reference graph with flux: true alone; without it, it says of such a change: " + verdict
+}
+
+func wordFollowsOther(branch string) string {
+	return fmt.Sprintf("entrypoints leaves %s to windowed branches, but its source follows %s: no branch holds it", placeholder, clip(branch))
 }
 
 func wordReadsNothing(why string) string {
@@ -331,6 +338,10 @@ func wordPathDiffers(o Object, path string) string {
 
 func wordNotRead(o Object) string {
 	return fmt.Sprintf("kustomize makes %s, which the graph has not read", o)
+}
+
+func wordMissed(file string) string {
+	return fmt.Sprintf("kustomize reads %s, which the graph has not read", clip(file))
 }
 
 func wordSourceDiffers(o Object, source string) string {

@@ -395,7 +395,10 @@ func notIgnored(tree map[string]string, own string) map[string]string {
 	if own != "" {
 		patterns = append(patterns, sourceignore.ReadPatterns(strings.NewReader(own), domainOf("."))...)
 	}
-	matcher := sourceignore.NewDefaultMatcher(patterns, domainOf("."))
+	matcher := sourceignore.NewDefaultMatcher(nil, domainOf("."))
+	if len(patterns) > 0 { // any pattern takes the default ones away
+		matcher = sourceignore.NewMatcher(append(sourceignore.VCSPatterns(domainOf(".")), patterns...))
+	}
 	out := map[string]string{}
 	for _, name := range names {
 		if !matcher.Match(domainOf(name), false) {

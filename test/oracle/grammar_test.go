@@ -63,7 +63,7 @@ var features = []string{
 	"json-copy", "json-file", "label", "legacy-json", "legacy-merge", "list", "merge-key", "nested", "none", "nowhere", "oci", "operator",
 	"operator-outside", "other-namespace", "other-repository", "parent", "patch", "patch-file", "pinned", "plain", "release", "replacement",
 	"root-json", "root-labels", "root-patch", "root-windowed", "same-root", "secret", "shared-component", "source-patch", "spec-components",
-	"chart-root", "exclude", "left-out", "onto-directory", "pattern", "root-left-out", "source-ignore", "sparse", "submodule", "unlisted",
+	"chart-root", "exclude", "left-out", "left-out-by-default", "onto-directory", "pattern", "root-left-out", "source-ignore", "sparse", "submodule", "unlisted",
 	"vars", "vars-chart", "vars-file", "vars-generator", "vars-plugin", "vars-replacement", "vars-set",
 	"hidden", "root-legacy", "vars-labels", "early-value", "tenant", "many-ignored",
 	"spelling", "stranger", "substitute-from", "transformer", "typed-list", "values-files", "values-from", "variable", "variable-default", "whole", "by-pattern",
@@ -518,6 +518,9 @@ func (m *maker) entry(h *home) {
 func (m *maker) leave(docs []doc, dir, name string) {
 	if len(docs) == 0 {
 		return
+	}
+	if m.has("left-out-by-default", 30) {
+		m.yaml(dir+"/cloudbuild.yaml", configMap("build-"+name, doc{"a": "b"}))
 	}
 	switch {
 	case m.has("left-out", 12):

@@ -1,0 +1,83 @@
+package graph
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sluicegate/sluice/flux/manifest"
+)
+
+// fields is what a spec may say of the objects that decide what Flux reads, section by section: all versions of their APIs that kustomize-controller 1.10, source-controller 1.10
+// and source-watcher 2.3 serve. A field of these that is not followed here is left out: that it decides nothing would be a guess.
+var fields = map[string][]string{
+	"Kustomization": strings.Fields("buildMetadata commonMetadata components decryption deletionPolicy dependsOn force healthCheckExprs healthChecks ignore" +
+		" ignoreMissingComponents images interval kubeConfig namePrefix nameSuffix patches patchesJson6902 patchesStrategicMerge path postBuild prune" +
+		" retryInterval serviceAccountName sourceRef suspend targetNamespace timeout validation wait"),
+	"Kustomization.postBuild":                strings.Fields("substitute substituteFrom substituteStrategy"),
+	"Kustomization.postBuild.substituteFrom": strings.Fields("kind name optional"),
+	"Kustomization.sourceRef":                strings.Fields("apiVersion kind name namespace"),
+	"GitRepository": strings.Fields("accessFrom gitImplementation ignore include interval provider proxySecretRef recurseSubmodules ref secretRef" +
+		" serviceAccountName sparseCheckout suspend timeout url verify"),
+	"GitRepository.include": strings.Fields("fromPath repository toPath"),
+	"GitRepository.ref":     strings.Fields("branch commit name semver tag"),
+	"OCIRepository": strings.Fields("certSecretRef ignore insecure interval layerSelector provider proxySecretRef ref secretRef serviceAccountName" +
+		" suspend timeout url verify"),
+	"OCIRepository.ref": strings.Fields("digest name semver semverFilter tag"), // name is what an instance is synced to
+	"HelmChart": strings.Fields("accessFrom chart ignoreMissingValuesFiles interval reconcileStrategy sourceRef suspend valuesFile valuesFiles" +
+		" verify version"),
+	"ArtifactGenerator":                strings.Fields("artifacts commonMetadata managedNamespaces serviceAccountName sources"),
+	"ArtifactGenerator.sources":        strings.Fields("alias kind name namespace"),
+	"ArtifactGenerator.artifacts":      strings.Fields("copy name namespace originRevision revision"),
+	"ArtifactGenerator.artifacts.copy": strings.Fields("exclude from optional strategy to"),
+	externalArtifact:                   strings.Fields("sourceRef"),
+}
+
+// asWritten says of an object that decides what Flux reads what in it is not followed: a field that is not known here, and what keeps Flux from applying it, or what it applies, as written.
+func (t *Tree) asWritten(d *manifest.Doc, object Object) {
+	of := "" // what it leads to
+	if object.Kind == "Kustomization" {
+		of = (&Kustomization{Object: object}).title()
+	}
+	if says := d.Apart(); says != "" {
+		t.Note(manifest.Problem{Place: d.Place, Text: wordApart(object, says), Of: of})
+	}
+	var walk func(n *manifest.Node, section string)
+	walk = func(n *manifest.Node, section string) {
+		is, known := fields[section]
+		for i := 0; known && i < len(n.Content); i++ {
+			key := n.Content[i]
+			switch {
+			case n.Kind == manifest.SequenceNode:
+				walk(key, section)
+				continue
+			case slices.Contains(is, key.Value):
+				walk(n.Content[i+1], section+"."+key.Value)
+			case manifest.Unfilled(key.Value) == "": // which has a problem of its own
+				t.Note(manifest.Problem{Place: d.At(key), Text: wordField(object, "spec"+strings.TrimPrefix(section+"."+key.Value, object.Kind)), Of: of})
+			}
+			i++
+		}
+	}
+	if spec := manifest.At(d.Node, "spec"); spec != nil {
+		walk(spec, object.Kind)
+	}
+	if object.Kind != "Kustomization" {
+		return
+	}
+	for _, rule := range t.List(d, "spec", "ignore") {
+		if kind := d.Vars.Expand(manifest.Scalar(manifest.At(rule, "target", "kind"))); plainKind.MatchString(kind) && !manifest.IsRead(kind) {
+			continue
+		}
+		paths := t.Texts(&manifest.Doc{Place: d.Place, Node: rule, Vars: d.Vars}, "paths")
+		if len(paths) == 0 || slices.ContainsFunc(paths, func(path string) bool { return !harmless.MatchString(path) }) {
+			t.Problem(d.At(rule), wordKeepsBack(object))
+		}
+	}
+}
+
+var (
+	// plainKind is a kind that is written as it is: a rule's is an expression. harmless is the fields that decide nothing here if they stay as they are in the cluster.
+	plainKind = regexp.MustCompile(`^[A-Za-z]+$`)
+	harmless  = regexp.MustCompile(`^/(status|metadata|spec/(suspend|interval|retryInterval|timeout|replicas))(/|$)`)
+)
