@@ -180,8 +180,9 @@ func (g *Graph) Nothing(built []Build) []config.Note {
 			return config.Note{Level: level, Code: codeReadsNothing, Message: wordReadsNothing(why)}, wordEntry(e.Entry)
 		})
 	}
+	held := func(branch string) bool { return windowed(g.policy, branch) }
 	for _, e := range g.trees[0].entries {
-		if branch := e.Branch(); branch != "" && !e.elsewhere && !windowed(g.policy, branch) && slices.ContainsFunc(e.releases, isBranch) && !slices.ContainsFunc(e.releases, layout.Release.IsWindow) {
+		if branch := e.Branch(); branch != "" && !e.elsewhere && !slices.ContainsFunc(e.Branches(), held) && slices.ContainsFunc(e.releases, isBranch) && !slices.ContainsFunc(e.releases, layout.Release.IsWindow) {
 			c.add(branch, func() (config.Note, string) {
 				return config.Note{Level: level, Code: codeReadsNothing, Message: wordFollowsOther(branch)}, wordEntry(e.Entry)
 			})
