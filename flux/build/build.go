@@ -12,7 +12,6 @@ package build
 
 import (
 	"os"
-	"slices"
 	"time"
 
 	"github.com/sluicegate/sluice/flux/graph"
@@ -32,8 +31,8 @@ type Entry struct {
 	Ignore    string // spec.ignore of its GitRepository
 	// Whole asks for the manifests of the objects that package graph reads, as kustomize makes them, in the place of the objects.
 	Whole bool
-	// Reads reports whether the entry is known to read a file; nil: nothing is known.
-	Reads func(file string) bool `json:"-"`
+	// Misses reports whether a file stands in the tree and is not known to be read by the entry; nil: nothing is known.
+	Misses func(file string) bool `json:"-"`
 }
 
 // Object is one object that an entry makes.
@@ -50,7 +49,7 @@ type Result struct {
 	Text    []byte   `json:",omitempty"` // the manifests, if the entry asks for them
 	Err     string   // why these are not all; "": they are
 	Remote  bool     // Err says what it needs from elsewhere, which is never fetched
-	Missed  string   // a file of the tree that it asked for, though it is not known to read it; "": none
+	Missed  string   // a file of the tree that it asked for and is not known to read; "": none
 }
 
 // Limits bounds a [Run]. What is 0 has its default.
@@ -103,11 +102,7 @@ func NewEntry(e graph.Entry) Entry {
 	} else if k := e.Cluster.Own(); k != nil && (k.Adds() || k.Source != nil && k.Source.Ignore != "") {
 		out = entryOf(k)
 	}
-	files := e.Files()
-	out.Reads = func(file string) bool {
-		_, known := slices.BinarySearch(files, file)
-		return known
-	}
+	out.Misses = e.Misses
 	return out
 }
 

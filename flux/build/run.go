@@ -56,7 +56,7 @@ func Run(ctx context.Context, command []string, tree fs.FS, files []string, entr
 
 // Run builds the entries in child processes. There is a result for each of them, in their order.
 func (j Job) Run(ctx context.Context) ([]Result, error) {
-	r := &run{Job: j, there: map[string]bool{}}
+	r := &run{Job: j}
 	r.Limits = j.Limits.filled()
 	if r.Meter == nil {
 		r.Meter = meter.New(ctx, meter.Limits{meter.Time: -1})
@@ -80,14 +80,13 @@ type run struct {
 	Job
 	header header
 	texts  [][]byte
-	bytes  int             // of them
-	nodes  int             // of what was built
-	tasks  []*task         // one for all entries that make the same
-	of     []*task         // by entry
-	queue  []*task         // those that are not kept
-	greedy []*task         // those that need more memory than their part
-	there  map[string]bool // of files that were asked for, whether they are in the tree
-	memory int64           // bytes, for all child processes: what the run leaves of their limit
+	bytes  int     // of them
+	nodes  int     // of what was built
+	tasks  []*task // one for all entries that make the same
+	of     []*task // by entry
+	queue  []*task // those that are not kept
+	greedy []*task // those that need more memory than their part
+	memory int64   // bytes, for all child processes: what the run leaves of their limit
 
 	mu      sync.Mutex
 	done    int
@@ -100,7 +99,7 @@ type task struct {
 	entry Entry
 	key   sum
 	outcome
-	without string // a file that it asked for, and is not known to read
+	without string // a file that it asked for and is not known to read
 }
 
 // charge charges what is held of a task until the run ends.
@@ -113,24 +112,13 @@ func (r *run) charge(t *task) error {
 	return cmp.Or(r.Meter.Take(meter.Nodes, len(t.Objects), t.entry.Path), r.Meter.Take(meter.Bytes, bytes, t.entry.Path))
 }
 
-// missed finds what a build asked for of the tree that the entry is not known to read. The names that kustomize looks for are not kept any longer.
-func (r *run) missed(t *task) {
+// missed finds what a build asked for of the tree and is not known to read. What it asked for is not kept any longer.
+func (t *task) missed() {
 	for _, q := range t.Asked {
-		if q == "" || t.entry.Reads == nil || t.without != "" {
-			break
-		}
-		name := string(q[1:])
-		if q[0] != askFile || path.Base(name) == kustomize.SourceIgnore || t.entry.Reads(name) {
-			continue
-		}
-		there, known := r.there[name]
-		if !known {
-			info, err := fs.Stat(r.Tree, name)
-			there = err == nil && info.Mode().IsRegular()
-			r.there[name] = there
-		}
-		if there {
+		name, file := strings.CutPrefix(string(q), string(askFile))
+		if file && t.entry.Misses != nil && path.Base(name) != kustomize.SourceIgnore && t.entry.Misses(name) {
 			t.without = name
+			break
 		}
 	}
 	t.Asked = nil
@@ -194,7 +182,7 @@ func (r *run) plan() error {
 				r.queue = append(r.queue, t)
 			} else if o, ok := r.Cache.get(key, r.answers); ok {
 				t.outcome = o
-				if r.missed(t); r.charge(t) != nil {
+				if t.missed(); r.charge(t) != nil {
 					return r.Meter.Err()
 				}
 			} else {
@@ -286,7 +274,7 @@ func (r *run) finish(t *task) {
 	if r.answers != nil {
 		r.Cache.put(t.key, t.outcome, r.answers)
 	}
-	if r.missed(t); r.charge(t) != nil {
+	if t.missed(); r.charge(t) != nil {
 		t.outcome = outcome{Err: r.late()}
 	}
 	if t.Err == "" {

@@ -246,6 +246,7 @@ func TestAgainLooks(t *testing.T) {
 		"submodules":                         {"k/ks.yaml: " + fmt.Sprintf(strings.Replace(ks, "url:", "recurseSubmodules: true, url:", 1), "b", "GitRepository"), ".gitmodules", "[submodule \"x\"]\npath = b/x"},
 		"a directory whose list is left out": {"k/kustomization.yaml: resources: []\x00k/.sourceignore: kustomization.yaml", "k/a.yaml", job},
 		"what leaves a list out":             {"k/kustomization.yaml: resources: []\x00k/a.yaml: " + job, ".sourceignore", "kustomization.yaml"},
+		"a pattern in any directory":         {"k/a.yaml: " + job + "\x00k/cloudbuild.yaml: " + job, "docs/.sourceignore", "*.md"},
 		"values of a release":                {"k/ks.yaml: " + fmt.Sprintf(ks, "b", "GitRepository") + release, "v.txt", "a: b"},
 	} {
 		tree := map[string]string{"b/b.yaml": job}

@@ -182,6 +182,12 @@ func (e Entry) Dirs() map[string]bool {
 	return out
 }
 
+// Misses reports whether a file stands in the tree and the entry point is not known to read it.
+func (e Entry) Misses(file string) bool {
+	_, reads := e.edges()[file]
+	return !reads && e.Cluster.tree.Files[file]
+}
+
 // Files is the files that the entry point is known to read, sorted.
 func (e Entry) Files() []string { return manifest.SortedKeys(e.edges()) }
 
