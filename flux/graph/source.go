@@ -420,7 +420,9 @@ func (w *walk) depends(c *Cluster) {
 			if made[u.ref] == nil {
 				made[u.ref] = &thing{Object: Object{Kind: u.ref.Kind, Namespace: u.ref.Namespace, Name: u.ref.Name}}
 			}
-			origins = append(slices.Clip(origins), origin{made[u.ref], u})
+			if origins = append(slices.Clip(origins), origin{made[u.ref], u}); u.ref.Kind == externalArtifact && u.role == roleChart {
+				w.unsure(c, c.entry(r.Entry).Kustomization, manifest.Problem{Place: r.Place, Text: wordNoSource(u.ref)})
+			}
 		}
 		for _, o := range origins {
 			w.chart(c, r, o, seen)
@@ -448,9 +450,6 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 		source = nil // it stands nowhere
 	}
 	r := manifest.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
-	if source == nil && r.Kind == externalArtifact {
-		w.unsure(c, e.Kustomization, manifest.Problem{Place: release.Place, Text: wordNoSource(r)})
-	}
 	for _, p := range w.parts(c, r, source, nil) {
 		if p.pinned() {
 			continue
