@@ -33,14 +33,11 @@ var fields = map[string][]string{
 	externalArtifact:                   strings.Fields("sourceRef"),
 }
 
-// asWritten says of an object that decides what Flux reads what in it is not followed: a field that is not known here, and what keeps Flux from applying it, or what it applies, as written.
+// asWritten says of an object that decides what Flux reads what in it is not followed: a field that is not known here, and what keeps Flux from applying what it applies as that is written.
 func (t *Tree) asWritten(d *manifest.Doc, object Object) {
 	of := "" // what it leads to
 	if object.Kind == "Kustomization" {
 		of = (&Kustomization{Object: object}).title()
-	}
-	if says := d.Apart(); says != "" {
-		t.Note(manifest.Problem{Place: d.Place, Text: wordApart(object, says), Of: of})
 	}
 	var walk func(n *manifest.Node, section string)
 	walk = func(n *manifest.Node, section string) {
@@ -64,6 +61,9 @@ func (t *Tree) asWritten(d *manifest.Doc, object Object) {
 	}
 	if object.Kind != "Kustomization" {
 		return
+	}
+	if says := d.Apart("spec", "commonMetadata"); says != "" {
+		t.Problem(d.Line("spec", "commonMetadata"), wordApart(object, "commonMetadata with "+says))
 	}
 	for _, rule := range t.List(d, "spec", "ignore") {
 		if kind := d.Vars.Expand(manifest.Scalar(manifest.At(rule, "target", "kind"))); plainKind.MatchString(kind) && !manifest.IsRead(kind) {

@@ -159,7 +159,7 @@ func (c *thing) values(t *Tree) map[string]string {
 		c.generated(t, c.made, out)
 	}
 	for key := range out {
-		if c.data.Vague || c.data.Apart() != "" {
+		if c.data.Vague || c.data.Apart("metadata") != "" {
 			delete(out, key)
 			c.hidden[key] = true
 		}

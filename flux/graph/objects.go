@@ -119,6 +119,7 @@ type Instance struct {
 	sync    string         // the name of what it syncs
 	pull    string         // the Secret that its source is read by
 	more    manifest.Place // where a HelmRelease names further values, which are not read
+	apart   string         // as that of its document
 	patches []manifest.Patch
 }
 
@@ -172,8 +173,18 @@ func (o *Objects) add(t *Tree, d *manifest.Doc, by *Kustomization) {
 		Namespace: d.Text("metadata", "namespace"), Name: d.Text("metadata", "name"), Entry: by, patched: d.Patched,
 	}
 	group, _, _ := strings.Cut(object.APIVersion, "/")
-	if fields[object.Kind] != nil && (group == manifest.GroupKustomize || group == manifest.GroupSource || group == manifest.GroupArtifacts) {
+	flux := group == manifest.GroupKustomize || group == manifest.GroupSource || group == manifest.GroupArtifacts
+	if fields[object.Kind] != nil && flux {
 		t.asWritten(d, object)
+	}
+	if flux || object.Kind == "HelmRelease" {
+		if says := d.Apart("metadata"); says != "" {
+			p := manifest.Problem{Place: d.Place, Text: wordApart(object, says)}
+			if !flux { // a release makes nothing that is read but for who applies it
+				p.Of = by.title()
+			}
+			t.Note(p)
+		}
 	}
 	switch {
 	case group == manifest.GroupKustomize && object.Kind == "Kustomization":
@@ -315,6 +326,7 @@ func (t *Tree) source(d *manifest.Doc, object Object) *Source {
 		RefLine: d.Line("spec", "ref"), Secret: d.Text("spec", "secretRef", "name"),
 		Interval: d.Text("spec", "interval"), Timeout: d.Text("spec", "timeout"), Filter: kustomize.Filter{Ignore: d.Text("spec", "ignore")},
 	}
+	s.Others = manifest.At(d.Node, "spec", "include") != nil || d.Text("spec", "recurseSubmodules") == "true" || d.Text("spec", "layerSelector", "operation") == "copy"
 	for _, dir := range t.Texts(d, "spec", "sparseCheckout") {
 		s.Sparse = append(s.Sparse, manifest.Clean(dir))
 	}
@@ -339,7 +351,7 @@ func (t *Tree) instance(d *manifest.Doc, object Object, keys ...string) *Instanc
 	of := func(key string) string { return d.Text(append(slices.Clone(keys), "sync", key)...) }
 	i := &Instance{
 		Object: object, SourceKind: of("kind"), URL: t.url(d, append(slices.Clone(keys), "sync", "url")...), Ref: of("ref"), Path: manifest.Clean(of("path")),
-		values: object.Kind != "FluxInstance", pull: of("pullSecret"), more: d.Line("spec", "valuesFrom"),
+		values: object.Kind != "FluxInstance", pull: of("pullSecret"), more: d.Line("spec", "valuesFrom"), apart: d.Apart("metadata"),
 	}
 	i.sync = cmp.Or(of("name"), i.namespace())
 	for _, n := range t.List(d, append(slices.Clone(keys), "kustomize", "patches")...) {

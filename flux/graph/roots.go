@@ -182,6 +182,9 @@ func (t *Tree) synced(c *Cluster, i *Instance) {
 	if i.more.File != "" {
 		c.doubt(t, i.more, wordInstanceValues(i.Object))
 	}
+	if i.apart != "" {
+		c.doubt(t, i.Place, wordApart(i.Object, i.apart))
+	}
 	now := before
 	for _, p := range i.patches {
 		if t.Step(p.File, 1+len(p.Text)>>8) {
@@ -200,8 +203,12 @@ func (t *Tree) synced(c *Cluster, i *Instance) {
 		}
 	}
 	var made Objects
+	said := len(t.Problems)
 	for _, d := range now {
 		made.add(t, d, nil)
+	}
+	for _, p := range t.Problems[min(said, len(t.Problems)):] {
+		c.doubts = manifest.More(c.doubts, p)
 	}
 	if made.link(0); len(made.Kustomizations) == 0 {
 		return // a patch makes it something else

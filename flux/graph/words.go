@@ -78,7 +78,7 @@ func wordOwnElsewhere(k *Kustomization) string {
 }
 
 func wordInstanceValues(o Object) string {
-	return fmt.Sprintf("valuesFrom of %s may say what Flux syncs, and with which patches: write that into its values", shown(o))
+	return fmt.Sprintf("valuesFrom, or postRenderers, of %s may say what Flux syncs, and with which patches: write that into its values", shown(o))
 }
 
 func wordNotCopied(k *Kustomization) string {

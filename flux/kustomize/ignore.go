@@ -180,7 +180,9 @@ func (t *Tree) Linked(files []string) {
 func (t *Tree) Leaves(s *Filter, file string) (may, does bool) {
 	i, sparse := t.listed(path.Dir(file)), false
 	if s != nil {
-		i = i.Add(s.Ignore, ".")
+		if i = i.Add(s.Ignore, "."); s.Others {
+			i = i.Add(AnyPattern, ".")
+		}
 		i.cut = i.cut || manifest.Unfilled(s.Ignore) != ""
 		sparse = len(s.Sparse) > 0 && !slices.ContainsFunc(s.Sparse, func(p string) bool { return p == "." || strings.HasPrefix(file, p) })
 	}

@@ -12,6 +12,7 @@ import (
 type Filter struct {
 	Ignore string   // spec.ignore
 	Sparse []string // spec.sparseCheckout, cleaned
+	Others bool     // files that stand elsewhere may say what it leaves out: nothing is left out by default then
 }
 
 // Piece is a directory or a file of the tree that stands in what a source makes.
@@ -27,7 +28,7 @@ type Piece struct {
 func (p Piece) keyed() string {
 	key := fmt.Sprintf(" %q %q %t", p.Dir, p.At, p.Partial)
 	if p.Filter != nil {
-		key += fmt.Sprintf(" %q %q", p.Filter.Ignore, p.Filter.Sparse)
+		key += fmt.Sprintf(" %q %q %t", p.Filter.Ignore, p.Filter.Sparse, p.Filter.Others)
 	}
 	return key
 }

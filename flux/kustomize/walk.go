@@ -300,7 +300,7 @@ func (l *load) resource(dir string, n reference, depth int) []*manifest.Doc {
 	switch {
 	case t.Files[p]:
 		return l.file(p, n.place.File, n.field)
-	case surely.MatchString(n.text):
+	case surely(n.text):
 	case t.Builds[p] != nil: // also of what only looks like a URL: kustomize takes the directory then
 		if l.look(p); Remote(n.text) {
 			l.missing(n, p)
@@ -322,7 +322,7 @@ func (l *load) component(dir string, n reference, docs []*manifest.Doc, depth in
 	if b == nil || Remote(n.text) {
 		l.missing(n, p)
 	}
-	if b == nil || surely.MatchString(n.text) {
+	if b == nil || surely(n.text) {
 		return docs
 	}
 	if !b.component {

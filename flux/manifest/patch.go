@@ -94,6 +94,9 @@ func ParsePatch(text []byte, where Place, t Target) (Change, error) {
 			case node.Kind == SequenceNode && len(node.Content) > MaxList:
 				return c, errors.New(wordLongList("patch"))
 			}
+			if kind := Scalar(At(node, "kind")); At(node, keySOPS) != nil && (kind == "" || Encrypted(kind)) {
+				return c, errors.New(wordEncrypted) // it may be any text
+			}
 			sealed(node)
 			means := target
 			if t == (Target{}) || t == (Target{open: openName}) {

@@ -82,7 +82,10 @@ func prune(n *Node) bool {
 		spec := At(n, "spec")
 		instance := At(spec, "values", "instance")
 		chart := Chart(spec)
-		Keep(n, "apiVersion", "kind", "metadata", "spec")
+		Keep(n, "apiVersion", "kind", "metadata", "spec", keySOPS)
+		if renders := At(spec, "postRenderers"); renders != nil && At(instance, "sync") != nil { // they may change what is synced, as other values
+			spec.Content = append(spec.Content, Mapping(renders.Line, "valuesFrom").Content[0], &Node{Kind: SequenceNode, Line: renders.Line})
+		}
 		Keep(spec, "chartRef", "chart", "valuesFrom", "releaseName", "targetNamespace", "kubeConfig", AccountName)
 		if spec != nil {
 			spec.Content = append(spec.Content, chart.Content...)

@@ -162,24 +162,26 @@ var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*`)
 var sections = []string{
 	"spec", "sourceRef", "postBuild", "substitute", "substituteFrom", "components", "patches", "patchesStrategicMerge", "patchesJson6902", "decryption", "kubeConfig",
 	"secretRef", "configMapRef", "certSecretRef", "proxySecretRef", "chartRef", "valuesFrom", "valuesFiles", "ref", "include", "repository", "sparseCheckout", "verify",
-	"sources", "artifacts", "copy",
+	"sources", "artifacts", "copy", "apiVersion", "kind", "alias", "from",
 }
 
 // Refilled is a document with what variables make of it that is more than a text: Flux fills them into YAML, and reads that again. What it may have by one
 // whose value is not known is a problem.
 func (w *Work) Refilled(d *Doc, of string) *Doc {
-	if d.Vars.none() {
+	out := d
+	if !d.Vars.none() {
+		variables := d.Variables(true)
+		if len(variables) == 0 || w.Spent(0, d.Nodes) {
+			return d
+		}
+		out = d.Copy()
+		out.filled = variables
+		w.refill(out.Vars, out.Node)
+		out.Weigh()
+	} else if At(d.Node, keySOPS) == nil {
 		return d
 	}
-	variables := d.Variables(true)
-	if len(variables) == 0 || w.Spent(0, d.Nodes) {
-		return d
-	}
-	out := d.Copy()
-	out.filled = variables
-	w.refill(out.Vars, out.Node)
-	out.Weigh()
-	if strings.Contains(GroupOf(out.Node), ".toolkit.fluxcd.io") || GroupOf(out.Node) == GroupArtifacts {
+	if group := GroupOf(out.Node); strings.Contains(group, ".toolkit.fluxcd.io") || group == GroupArtifacts || Unfilled(out.Text("apiVersion")+out.Text("kind")) != "" {
 		w.open(out, out.Node, of)
 	}
 	return out
@@ -194,7 +196,7 @@ func (w *Work) open(d *Doc, n *Node, of string) {
 		}
 		switch p := Unset(d.At(child), key.Value, child.Value, of); {
 		case child.Kind != ScalarNode:
-			if key.Value != "metadata" && key.Value != "substitute" { // of which the keys are anybody's
+			if key.Value != "metadata" && key.Value != "substitute" && key.Value != "healthChecks" { // of which the keys are anybody's, or that lead to nothing
 				w.open(d, child, of)
 			}
 		case p.Variable != "" && n.Kind == MappingNode && (key == child || slices.Contains(sections, key.Value)):
@@ -248,12 +250,13 @@ func bare(in *Node, text string) *Node {
 	return n
 }
 
-// Apart is what an object says by which Flux does not apply it as it is written; "": nothing.
-func (d *Doc) Apart() string {
-	for _, says := range [][2]string{{"reconcile", "disabled"}, {"ssa", "Ignore"}, {"ssa", "IfNotPresent"}} {
+// Apart is what an object says by which Flux may not apply it as it is written; "": nothing. In spec.commonMetadata it says so of what it applies.
+func (d *Doc) Apart(in ...string) string {
+	for _, says := range [][2]string{{GroupKustomize + "/reconcile", "disabled"}, {GroupOperator + "/reconcile", "disabled"}, {GroupKustomize + "/ssa", "Ignore"}, {GroupKustomize + "/ssa", "IfNotPresent"}} {
 		for _, section := range []string{"annotations", "labels"} {
-			if key := GroupKustomize + "/" + says[0]; strings.EqualFold(d.Text("metadata", section, key), says[1]) {
-				return key + ": " + says[1]
+			text := d.Text(append(slices.Clone(in), section, says[0])...)
+			if strings.EqualFold(text, says[1]) || Unfilled(text) != "" {
+				return says[0] + ": " + Printable(text)
 			}
 		}
 	}
@@ -272,18 +275,24 @@ func Encrypted(value string) bool { return strings.HasPrefix(value, "ENC[") }
 // encrypted is how such a variable begins.
 const encrypted = "${encrypted["
 
-// sealed makes of each text of a document that SOPS has encrypted one with a variable that nothing sets. Of a ConfigMap or a Secret single values are hidden.
+// keySOPS is what a document has that SOPS has encrypted some of.
+const keySOPS = "sops"
+
+// sealed makes of each text of such a document that is encrypted one with a variable that nothing sets. Of a ConfigMap or a Secret single values are hidden.
 func sealed(root *Node) {
-	if At(root, "sops") == nil || (&Doc{Node: root}).Plain() {
+	if At(root, keySOPS) == nil {
 		return
 	}
+	plain := (&Doc{Node: root}).Plain()
 	var seal func(n *Node)
 	seal = func(n *Node) {
 		if n.Kind == ScalarNode && Encrypted(n.Value) {
 			n.Value = encrypted + hashOf([]byte(n.Value))[:16] + "]}"
 		}
-		for _, child := range n.Content {
-			seal(child)
+		for i, child := range n.Content {
+			if n != root || i%2 == 0 || !plain || n.Content[i-1].Value != "data" && n.Content[i-1].Value != "stringData" {
+				seal(child)
+			}
 		}
 	}
 	seal(root)
