@@ -63,7 +63,8 @@ type Cluster struct {
 	defines  map[manifest.Place]bool                  // documents that define entry points, and sources that are used
 	refs     map[*Kustomization]map[manifest.Ref]bool // what entry points refer to, by entry point; nil is the root
 	missing  map[manifest.Ref]bool                    // what stands in no file of these, or may be made of more, and whether all may make it
-	merging  []*thing                                 // of the makers those that add to what stands in a file
+	merged   map[manifest.Ref]bool                    // those among them that stand in a file
+	merging  map[string][]*thing                      // what adds to these, by their names
 	named    map[[2]string][]*Kustomization           // by namespace and name
 	released map[manifest.Ref][]*thing                // HelmReleases by name, once they were asked for
 	referred map[manifest.Ref]bool                    // ConfigMaps and Secrets that something refers to, likewise
@@ -463,10 +464,13 @@ func (c *Cluster) Own() *Kustomization {
 	return c.self
 }
 
+// maxAlike is how many definitions of one Kustomization are followed, as several may stand in a cluster.
+const maxAlike = 8
+
 // paths follows the paths of Kustomizations. One whose variables stand in an object that was not read yet waits until everything else was
 // followed.
 func (w *walk) paths(c *Cluster, first []*Kustomization) {
-	followed := map[string]bool{}
+	followed := map[string][]string{}
 	var waiting []step
 	queue := []step{{first, 0}}
 	for len(queue) > 0 {
@@ -476,14 +480,18 @@ func (w *walk) paths(c *Cluster, first []*Kustomization) {
 			for _, k := range from.found {
 				waits := w.waits(c, k)
 				w.resolve(c, k)
-				key := strings.Join([]string{k.Namespace, k.Name, k.Path, k.target(), k.digest}, "\x00")
-				if !waits && !c.here(k) || c.isOwn(k) || followed[key] || manifest.Unfilled(k.Path) != "" || w.Spent(1, 0) {
+				key := strings.Join([]string{k.Namespace, k.Name, k.Path, k.target()}, "\x00")
+				if !waits && !c.here(k) || c.isOwn(k) || slices.Contains(followed[key], k.digest) || manifest.Unfilled(k.Path) != "" || w.Spent(1, 0) {
 					continue
 				}
 				if w.Deep(k.Place, from.depth+1) {
 					continue
 				}
-				followed[key] = true
+				if len(followed[key]) == maxAlike {
+					w.tree.Problem(k.Place, wordManyLike(k.Object, maxAlike))
+					continue
+				}
+				followed[key] = append(followed[key], k.digest)
 				if waits {
 					waiting = append(waiting, step{[]*Kustomization{k}, from.depth})
 					continue

@@ -236,6 +236,9 @@ func (e Entry) Ignores() []string {
 	for file := range e.edges() {
 		look(file)
 	}
+	for _, name := range e.Cluster.tree.TakesIn(e.Path(), e.Root().Path()) {
+		out[name] = true
+	}
 	for _, file := range slices.Concat(e.Way(), e.Root().Way()) {
 		look(file)
 	}

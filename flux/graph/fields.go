@@ -33,11 +33,14 @@ var fields = map[string][]string{
 	externalArtifact:                   strings.Fields("sourceRef"),
 }
 
-// asWritten says of an object that decides what Flux reads what in it is not followed: a field that is not known here, and what keeps Flux from applying what it applies as that is written.
-func (t *Tree) asWritten(d *manifest.Doc, object Object) {
-	of := "" // what it leads to
+// unfollowed is what is not followed of an object that decides what Flux reads: a field that is not known here, and what keeps Flux from applying it as it is written.
+func unfollowed(d *manifest.Doc, object Object) (out []manifest.Problem) {
+	if says := d.Apart("metadata"); says != "" {
+		out = append(out, manifest.Problem{Place: d.Place, Text: wordApart(object, says)})
+	}
+	title := ""
 	if object.Kind == "Kustomization" {
-		of = (&Kustomization{Object: object}).title()
+		title = (&Kustomization{Object: object}).title()
 	}
 	var walk func(n *manifest.Node, section string)
 	walk = func(n *manifest.Node, section string) {
@@ -50,8 +53,8 @@ func (t *Tree) asWritten(d *manifest.Doc, object Object) {
 				continue
 			case slices.Contains(is, key.Value):
 				walk(n.Content[i+1], section+"."+key.Value)
-			case manifest.Unfilled(key.Value) == "": // which has a problem of its own
-				t.Note(manifest.Problem{Place: d.At(key), Text: wordField(object, "spec"+strings.TrimPrefix(section+"."+key.Value, object.Kind)), Of: of})
+			case manifest.Unfilled(key.Value) == "" && !strings.HasPrefix(key.Value, "$") && len(out) < maxUnfollowed: // those have problems of their own
+				out = append(out, manifest.Problem{Place: d.At(key), Text: wordField(object, "spec"+strings.TrimPrefix(section+"."+key.Value, object.Kind)), Of: title})
 			}
 			i++
 		}
@@ -59,25 +62,41 @@ func (t *Tree) asWritten(d *manifest.Doc, object Object) {
 	if spec := manifest.At(d.Node, "spec"); spec != nil {
 		walk(spec, object.Kind)
 	}
-	if object.Kind != "Kustomization" {
-		return
-	}
+	return out
+}
+
+// maxUnfollowed is how many problems are kept of one object.
+const maxUnfollowed = 8
+
+// keepsBack says what keeps Flux from applying what a Kustomization applies as that is written.
+func (t *Tree) keepsBack(d *manifest.Doc, k Object) {
 	if says := d.Apart("spec", "commonMetadata"); says != "" {
-		t.Problem(d.Line("spec", "commonMetadata"), wordApart(object, "commonMetadata with "+says))
+		t.Problem(d.Line("spec", "commonMetadata"), wordApart(k, "commonMetadata with "+says))
 	}
 	for _, rule := range t.List(d, "spec", "ignore") {
-		if kind := d.Vars.Expand(manifest.Scalar(manifest.At(rule, "target", "kind"))); plainKind.MatchString(kind) && !manifest.IsRead(kind) {
+		of := &manifest.Doc{Place: d.Place, Node: rule, Vars: d.Vars}
+		paths := t.Texts(of, "paths")
+		if len(paths) > 0 && !slices.ContainsFunc(paths, func(path string) bool { return !harmless.MatchString(path) }) {
 			continue
 		}
-		paths := t.Texts(&manifest.Doc{Place: d.Place, Node: rule, Vars: d.Vars}, "paths")
-		if len(paths) == 0 || slices.ContainsFunc(paths, func(path string) bool { return !harmless.MatchString(path) }) {
-			t.Problem(d.At(rule), wordKeepsBack(object))
+		p := manifest.Problem{Place: d.At(rule), Text: wordKeepsBack(k)}
+		switch group, kind := of.Text("target", "group"), of.Text("target", "kind"); {
+		case group == "" || meets(group, manifest.GroupKustomize, manifest.GroupSource, manifest.GroupOperator, manifest.GroupArtifacts, manifest.GroupHelm):
+			if kind == "" || meets(kind, "Kustomization", "GitRepository", "OCIRepository", "HelmChart", "HelmRepository", "HelmRelease", "FluxInstance", "ArtifactGenerator", externalArtifact, resourceSet, inputProvider) {
+				t.Note(p)
+			} else if group == "" && meets(kind, "ConfigMap", "Secret", manifest.ServiceAccount) { // of what it makes these are values
+				p.Of = (&Kustomization{Object: k}).title()
+				t.Note(p)
+			}
 		}
 	}
 }
 
-var (
-	// plainKind is a kind that is written as it is: a rule's is an expression. harmless is the fields that decide nothing here if they stay as they are in the cluster.
-	plainKind = regexp.MustCompile(`^[A-Za-z]+$`)
-	harmless  = regexp.MustCompile(`^/(status|metadata|spec/(suspend|interval|retryInterval|timeout|replicas))(/|$)`)
-)
+// meets reports whether an expression of a rule's target may mean one of some names: it is for the whole of one.
+func meets(expression string, names ...string) bool {
+	is, err := regexp.Compile("^(?:" + expression + ")$")
+	return err != nil || manifest.Unfilled(expression) != "" || slices.ContainsFunc(names, is.MatchString)
+}
+
+// harmless is the fields that decide nothing here if they stay as they are in the cluster.
+var harmless = regexp.MustCompile(`^/(status|metadata|spec/(suspend|interval|retryInterval|timeout|replicas))(/|$)`)

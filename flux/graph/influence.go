@@ -19,6 +19,9 @@ type Influence struct {
 	Text           string         // how, with the objects' names, for people
 }
 
+// Defines reports whether the file defines or patches what is changed.
+func (i Influence) Defines() bool { return i.Why == roleDefines || i.Why == rolePatches }
+
 // entry is the entry point of a Kustomization of the cluster; nil and the root's own are the root.
 func (c *Cluster) entry(k *Kustomization) Entry {
 	if c.isOwn(k) {

@@ -101,7 +101,7 @@ func (w *walk) makers(c *Cluster) bool {
 			switch {
 			case w.Spent(1+size>>10, 0):
 				return found
-			case !c.missing[r] && !m.lets(r) || !m.may(r):
+			case c.merged[r] && !slices.Contains(c.merging[r.Name], m), !c.missing[r] && !m.lets(r) || !m.may(r):
 				continue
 			case w.Spent(0, thingNodes):
 				return found

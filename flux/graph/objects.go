@@ -173,24 +173,15 @@ func (o *Objects) add(t *Tree, d *manifest.Doc, by *Kustomization) {
 		Namespace: d.Text("metadata", "namespace"), Name: d.Text("metadata", "name"), Entry: by, patched: d.Patched,
 	}
 	group, _, _ := strings.Cut(object.APIVersion, "/")
-	flux := group == manifest.GroupKustomize || group == manifest.GroupSource || group == manifest.GroupArtifacts
-	if fields[object.Kind] != nil && flux {
-		t.asWritten(d, object)
-	}
-	if flux || object.Kind == "HelmRelease" {
-		if says := d.Apart("metadata"); says != "" {
-			p := manifest.Problem{Place: d.Place, Text: wordApart(object, says)}
-			if !flux { // a release makes nothing that is read but for who applies it
-				p.Of = by.title()
-			}
-			t.Note(p)
-		}
-	}
 	switch {
 	case group == manifest.GroupKustomize && object.Kind == "Kustomization":
 		if t.Hold(d.Place.File, kustomizationNodes, 0) {
 			return
 		}
+		for _, p := range unfollowed(d, object) {
+			t.Note(p)
+		}
+		t.keepsBack(d, object)
 		o.Kustomizations = append(o.Kustomizations, t.kustomization(d, object))
 	case group == manifest.GroupSource && (object.Kind == "GitRepository" || object.Kind == "OCIRepository"):
 		o.Sources = append(o.Sources, t.source(d, object))
@@ -222,6 +213,9 @@ func (s *thing) reads() bool {
 // thing adds an object that others refer to, or that refers to others.
 func (o *Objects) thing(t *Tree, d *manifest.Doc, object Object, source *Source) {
 	s := t.thing(d, object)
+	if s != nil && (isSource(s.Kind) || s.Kind == "HelmRelease") {
+		s.unfollowed = unfollowed(d, object)
+	}
 	switch {
 	case s == nil || t.Hold(d.Place.File, len(s.uses), 0):
 	case s.reads():
@@ -247,7 +241,7 @@ func (o *Objects) file(t *Tree, s *thing) {
 		o.index = index{}
 	}
 	if !o.index.add(s) {
-		t.Problem(o.index.like(s)[0].Place, wordManyLike(s.Object)) // once for all of them
+		t.Problem(o.index.like(s)[0].Place, wordManyLike(s.Object, MaxClusters)) // once for all of them
 	}
 }
 
@@ -396,10 +390,10 @@ func (o *Objects) generator(t *Tree, d *manifest.Doc, object Object) {
 		sources[d.Vars.Expand(manifest.Scalar(manifest.At(n, "alias")))] = r
 		uses = append(uses, use{ref: r, role: roleSource})
 	}
-	hash, variables := d.Digest(), d.Variables(object.Entry != nil)
+	hash, variables, says := d.Digest(), d.Variables(object.Entry != nil), unfollowed(d, object)
 	for _, artifact := range t.List(d, "spec", "artifacts") {
 		a := &manifest.Doc{Place: d.Place, Node: artifact, Vars: d.Vars}
-		made := &thing{Object: object, uses: uses, digest: hash, names: variables, placed: t.copies(a, sources)}
+		made := &thing{Object: object, uses: uses, digest: hash, names: variables, placed: t.copies(a, sources), unfollowed: says}
 		made.Kind, made.Namespace, made.Name = externalArtifact, cmp.Or(a.Text("namespace"), object.Namespace), a.Text("name")
 		o.file(t, made)
 	}

@@ -35,9 +35,10 @@ func (c *Cluster) miss(r manifest.Ref, user Object, all bool) {
 	r.Namespace = cmp.Or(r.Namespace, user.Namespace)
 	made := r.Kind == "ConfigMap" || r.Kind == "Secret" || isSource(r.Kind) && !c.handsOn(r, user)
 	stands := c.index.find(r, user) != nil
-	if !made || r.Name == "" || stands && !slices.ContainsFunc(c.merging, func(m *thing) bool { return c.tree.Step(m.File, 1+m.data.Size>>10) || m.may(r) }) {
+	if !made || r.Name == "" || stands && !slices.ContainsFunc(c.merging[r.Name], func(m *thing) bool { return c.tree.Step(m.File, 1+m.data.Size>>10) || m.may(r) }) {
 		return
 	}
+	c.merged[r] = c.merged[r] || stands
 	c.missing[r] = c.missing[r] || all
 	if text := wordInNoFile(r, user); all && !stands && !isSource(r.Kind) && !c.tree.Hold(user.File, 1, len(text)) {
 		c.Leaves = append(c.Leaves, kustomize.Leaf{Place: user.Place, Kind: kustomize.LeafObject, Text: text})
@@ -46,8 +47,12 @@ func (c *Cluster) miss(r manifest.Ref, user Object, all bool) {
 
 // referred finds what everything of a cluster refers to.
 func (w *walk) referred(c *Cluster) {
-	c.refs, c.missing = map[*Kustomization]map[manifest.Ref]bool{}, map[manifest.Ref]bool{}
-	c.merging = slices.DeleteFunc(slices.Clone(c.makers), func(m *thing) bool { return w.Spent(1+m.data.Size>>10, 0) || !m.data.Says("Merge") })
+	c.refs, c.missing, c.merged, c.merging = map[*Kustomization]map[manifest.Ref]bool{}, map[manifest.Ref]bool{}, map[manifest.Ref]bool{}, map[string][]*thing{}
+	for _, m := range c.makers {
+		if into := cmp.Or(m.data.Text("spec", "target", "name"), m.Name); m.data.Text("spec", "target", "creationPolicy") == "Merge" {
+			c.merging[into] = append(c.merging[into], m)
+		}
+	}
 	uses := func(of Entry, user Object, uses []use, all bool) {
 		for _, u := range uses {
 			c.refer(of, user, u.ref)

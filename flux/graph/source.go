@@ -106,11 +106,20 @@ func (w *walk) origins(c *Cluster, uses []use, of Object) (out []origin, missing
 			out = append(out, origin{s, u})
 			if !seen[s] {
 				seen[s] = true
+				w.says(s.unfollowed, user)
 				queue = append(queue, step{s.uses, s.Object})
 			}
 		}
 	}
 	return out, missing
+}
+
+// says notes what is not followed of an object that something of a Flux Kustomization is made of.
+func (w *walk) says(problems []manifest.Problem, of string) {
+	for _, p := range problems {
+		p.Of = of
+		w.tree.Note(p)
+	}
 }
 
 // named says what is not known of what an object uses, which something of a Flux Kustomization is made of. Its own source is looked at by [walk.traced].
@@ -415,13 +424,14 @@ func (w *walk) depends(c *Cluster) {
 	}
 	seen, made := map[dependency]*manifest.Generator{}, map[manifest.Ref]*thing{}
 	for _, r := range c.releases {
+		w.says(r.unfollowed, r.Entry.title())
 		origins, missing := w.origins(c, r.uses, r.Object)
 		for _, u := range missing { // the Flux Operator, or somebody by hand, makes them
 			if made[u.ref] == nil {
 				made[u.ref] = &thing{Object: Object{Kind: u.ref.Kind, Namespace: u.ref.Namespace, Name: u.ref.Name}}
 			}
 			if origins = append(slices.Clip(origins), origin{made[u.ref], u}); u.ref.Kind == externalArtifact && u.role == roleChart {
-				w.unsure(c, c.entry(r.Entry).Kustomization, manifest.Problem{Place: r.Place, Text: wordNoSource(u.ref)})
+				w.tree.Note(manifest.Problem{Place: r.Place, Text: wordNoSource(u.ref), Of: r.Entry.title()})
 			}
 		}
 		for _, o := range origins {

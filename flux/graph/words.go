@@ -100,8 +100,8 @@ func wordPatched(found string, by manifest.Place) string {
 
 func wordDirectory(above string) string { return wordGuessed + "a directory of " + above + "/" }
 
-func wordManyLike(o Object) string {
-	return fmt.Sprintf("%s is defined more than %d times: the rest was not compared", shown(o), MaxClusters)
+func wordManyLike(o Object, n int) string {
+	return fmt.Sprintf("%s is defined more than %d times: the rest was not compared", shown(o), n)
 }
 
 func wordConflict(first, second Object) string {

@@ -106,7 +106,7 @@ func (t *Tree) listed(dir string) Ignores {
 	if i, known := t.ignored[dir]; known {
 		return i
 	}
-	i := t.everywhere()
+	i := Ignores{}
 	if dir != "." {
 		i = t.listed(path.Dir(dir))
 	}
@@ -128,16 +128,31 @@ func (t *Tree) listed(dir string) Ignores {
 	return i
 }
 
-// everywhere is what sources leave out of every directory that say nothing themselves, if files say what is left out of some.
-func (t *Tree) everywhere() Ignores {
-	if t.Patterned() {
-		return Ignores{}.Add(AnyPattern, ".")
-	}
-	return Ignores{}
-}
-
 // Patterned reports whether any file of the tree has a pattern, or may have one as a link of what sources leave out: then none leaves out anything by default.
 func (t *Tree) Patterned() bool { return len(t.patterned)+len(t.Links) > 0 }
+
+// patternedIn reports whether some of these stands in what is checked out; of no directories everything is.
+func (t *Tree) patternedIn(sparse []string) bool {
+	in := func(name string) bool {
+		return slices.ContainsFunc(sparse, func(p string) bool { return p == "." || strings.HasPrefix(name, p) })
+	}
+	for _, names := range []map[string]bool{t.patterned, t.Links} {
+		for name := range names {
+			if len(sparse) == 0 || t.Step(name, 1) || in(name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// TakesIn is the files by which a source leaves out nothing by default, sorted, if files stand in some directories that it would leave out.
+func (t *Tree) TakesIn(dirs ...string) []string {
+	if !t.Patterned() || !slices.ContainsFunc(t.Within(dirs, nil), func(file string) bool { return IsYAML(file) && LeftOut(file) }) {
+		return nil
+	}
+	return append(manifest.SortedKeys(t.patterned), manifest.SortedKeys(t.Links)...)
+}
 
 // patterns keeps whether a file has one.
 func (t *Tree) patterns(name string) {
@@ -145,8 +160,14 @@ func (t *Tree) patterns(name string) {
 		return
 	}
 	text, err := ReadFile(t.fs, name, manifest.MaxDoc)
-	if i := (Ignores{}).Add(string(text), "."); err != nil || len(i.patterns) > 0 || i.cut {
+	if t.Step(name, 1+len(text)>>10) || err != nil {
 		t.patterned[name] = true
+	}
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			t.patterned[name] = true
+			break
+		}
 	}
 }
 
@@ -162,7 +183,7 @@ func (t *Tree) Ignores(dir string) bool {
 	for at := dir; ; at = path.Dir(at) {
 		if t.Look(path.Join(at, SourceIgnore), false); at == "." {
 			i := t.listed(dir)
-			return i.cut || len(i.patterns) > len(t.everywhere().patterns)
+			return i.cut || len(i.patterns) > 0
 		}
 	}
 }
@@ -178,13 +199,14 @@ func (t *Tree) Linked(files []string) {
 
 // Leaves reports whether a source may leave a file of the tree out, and whether it does. What one copies from another one says nothing of what is left out there.
 func (t *Tree) Leaves(s *Filter, file string) (may, does bool) {
-	i, sparse := t.listed(path.Dir(file)), false
+	i, sparse, others := t.listed(path.Dir(file)), false, t.Patterned()
 	if s != nil {
-		if i = i.Add(s.Ignore, "."); s.Others {
-			i = i.Add(AnyPattern, ".")
-		}
+		i, others = i.Add(s.Ignore, "."), s.Others || others && t.patternedIn(s.Sparse)
 		i.cut = i.cut || manifest.Unfilled(s.Ignore) != ""
 		sparse = len(s.Sparse) > 0 && !slices.ContainsFunc(s.Sparse, func(p string) bool { return p == "." || strings.HasPrefix(file, p) })
+	}
+	if others && len(i.patterns) == 0 {
+		i = i.Add(AnyPattern, ".")
 	}
 	has := i.Has(file, func(steps int) bool { return t.Step(file, steps) })
 	return has || i.cut || sparse, has && !i.cut

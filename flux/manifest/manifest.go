@@ -210,7 +210,7 @@ func (r *Reader) Parse(name string, data []byte, all bool, keep func(*Doc)) (oth
 			return others, unread
 		}
 		node, err := ParseDocument(text)
-		if strings.HasPrefix(Scalar(At(node, "kind")), encrypted) {
+		if strings.HasPrefix(Scalar(At(node, "kind")), encrypted) && At(node, "apiVersion") != nil && At(node, "metadata", "name") != nil {
 			r.Problem(at, wordEncrypted)
 		}
 		prune(node)
@@ -340,8 +340,9 @@ func ParseDocument(text []byte) (root *Node, err error) {
 	if bytes.Contains(text, []byte("binary")) {
 		unpack(n.Content[0])
 	}
-	root, err = expand(n.Content[0])
-	sealed(root)
+	if root, err = expand(n.Content[0]); bytes.Contains(text, []byte(sopsText)) {
+		sealed(root)
+	}
 	return root, err
 }
 

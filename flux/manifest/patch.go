@@ -97,7 +97,9 @@ func ParsePatch(text []byte, where Place, t Target) (Change, error) {
 			if kind := Scalar(At(node, "kind")); At(node, keySOPS) != nil && (kind == "" || Encrypted(kind)) {
 				return c, errors.New(wordEncrypted) // it may be any text
 			}
-			sealed(node)
+			if bytes.Contains(part.text, []byte(sopsText)) {
+				sealed(node)
+			}
 			means := target
 			if t == (Target{}) || t == (Target{open: openName}) {
 				means = itself(node, t.open)

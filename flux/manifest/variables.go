@@ -200,7 +200,9 @@ func (w *Work) open(d *Doc, n *Node, of string) {
 				w.open(d, child, of)
 			}
 		case p.Variable != "" && n.Kind == MappingNode && (key == child || slices.Contains(sections, key.Value)):
-			if d.Text("kind") == "Kustomization" {
+			if key.Value == "apiVersion" || key.Value == "kind" && n == d.Node {
+				p.Of = "" // it may be anything
+			} else if d.Text("kind") == "Kustomization" {
 				p.Of = d.Text("metadata", "namespace") + "/" + d.Text("metadata", "name")
 			}
 			w.Note(p)
@@ -270,17 +272,20 @@ func (d *Doc) Disabled() bool {
 }
 
 // Encrypted reports whether a value is what SOPS makes of one.
-func Encrypted(value string) bool { return strings.HasPrefix(value, "ENC[") }
+func Encrypted(value string) bool { return strings.HasPrefix(value, sopsText) }
 
 // encrypted is how such a variable begins.
 const encrypted = "${encrypted["
 
-// keySOPS is what a document has that SOPS has encrypted some of.
-const keySOPS = "sops"
+// keySOPS is what a document has that SOPS has encrypted some of, once it was built; sopsText is how a text of it begins.
+const (
+	keySOPS  = "sops"
+	sopsText = "ENC["
+)
 
-// sealed makes of each text of such a document that is encrypted one with a variable that nothing sets. Of a ConfigMap or a Secret single values are hidden.
+// sealed makes of each text of a document that is encrypted one with a variable that nothing sets. Of a ConfigMap or a Secret single values are hidden.
 func sealed(root *Node) {
-	if At(root, keySOPS) == nil {
+	if root == nil {
 		return
 	}
 	plain := (&Doc{Node: root}).Plain()

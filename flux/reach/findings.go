@@ -219,7 +219,7 @@ func (g *Graph) opens(path string, releases []layout.Release) (config.Level, str
 		return "", "", nil
 	}
 	for _, r := range g.Why(path) {
-		if r.Influence == nil || !slices.ContainsFunc(g.release(r.Influence.Of), layout.Release.IsWindow) {
+		if r.Influence == nil || !r.Influence.Defines() || !slices.ContainsFunc(g.release(r.Influence.Of), layout.Release.IsWindow) {
 			continue
 		}
 		if len(releases) == 0 {

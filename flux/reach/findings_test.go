@@ -94,8 +94,8 @@ func TestCheck(t *testing.T) {
 		"a rule that opens what defines": {
 			file: rules("    - {paths: [\"clusters/**\"], release: live}\n"),
 			want: []string{
-				"hold layers [layout rules 0 release]: rule 1: clusters/** opens what defines a windowed Flux Kustomization: clusters/prod/main.yaml ← clusters/prod (night: " +
-					"source GitRepository flux-system/flux-system of Kustomization flux-system/path) and 2 more files",
+				"hold layers [layout rules 0 release]: rule 1: clusters/** opens what defines a windowed Flux Kustomization: clusters/prod/held.yaml ← clusters/prod (weekend: " +
+					"defines Kustomization flux-system/held) and 1 more file",
 				open(1, "odd.yaml", "GitRepository flux-system/odd tracks", "weekend"), open(0, "rw.yaml", "GitRepository flux-system/rw tracks", "night"),
 				open(0, "apps-rw.yaml", "Kustomization flux-system/apps-rw is made of", "night"), open(1, "odd-ks.yaml", "Kustomization flux-system/odd is made of", "weekend"),
 			},

@@ -39,9 +39,10 @@ func TestAsWritten(t *testing.T) {
 		return held + "-- clusters/prod/more.yaml --\n" + ks("more", "./more", "flux-system") + "-- more/held.yaml --\n" +
 			strings.Replace(heldKs("./apps", "GitRepository", "flux-system"), "path: ./apps, ", "path: ./apps, "+spec, 1)
 	}
+	lived := "-- clusters/prod/live.yaml --\n" + ks("live", "./live", "flux-system")
 	const secretText = "ENC[AES256_GCM,data:8QnZ,iv:k1hS,tag:1tYx,type:str]"
 	const sops = "sops: {mac: x}\n"
-	vals := "-- apps/r.yaml --\n" + release("{chart: {spec: {chart: x, sourceRef: {kind: HelmRepository, name: x}}}, valuesFrom: [{kind: Secret, name: vals}]}") + "-- clusters/prod/vals.yaml --\n" + secret("vals")
+	vals := "-- apps/r.yaml --\n" + release("{chart: {spec: {chart: x, sourceRef: {kind: HelmRepository, name: x}}}, valuesFrom: [{kind: Secret, name: vals}]}") + "-- clusters/prod/vals.yaml --\n" + sourceObject("HelmRepository", "x", "{url: \"https://charts.example.com\"}") + secret("vals")
 	external := func(policy string) string {
 		return held + vals + "-- live/es.yaml --\n" + object("external-secrets.io/v1", "ExternalSecret", "es", "{target: {name: vals, creationPolicy: "+policy+"}}") +
 			"-- clusters/prod/live.yaml --\n" + ks("live", "./live", "flux-system")
@@ -89,6 +90,24 @@ func TestAsWritten(t *testing.T) {
 		"an instance with values from a map": {instance("valuesFrom: [{kind: ConfigMap, name: v}], "), "live/a.yaml", broken},
 		"an instance":                        {instance(""), "live/a.yaml", "-"},
 		"a release of such an instance":      {held + "-- apps/r.yaml --\n" + release("{chart: {spec: {chart: charts/shop, sourceRef: {kind: GitRepository, name: flux-system}}}, values: {instance: {sync: {path: x}}}}") + chart, "charts/shop/Chart.yaml", "weekend"},
+		"a live chart of nobody":             {held + lived + "-- live/r.yaml --\n" + release("{chartRef: {kind: ExternalArtifact, name: shop}}") + chart, "charts/shop/Chart.yaml", "-"},
+		"an encrypted kind of no object":     {held + "-- docs/x.yaml --\nkind: " + secretText + "\n" + sops, "live/a.yaml", "-"},
+		"an encrypted kind of a reference":   {held + "-- apps/r.yaml --\n" + release("{chart: {spec: {chart: charts/shop, sourceRef: {kind: \""+secretText+"\", name: flux-system}}}}") + sops + chart, "charts/shop/Chart.yaml", broken},
+		"a kind by a variable":               {says("postBuild: {substituteFrom: [{kind: Secret, name: none}]}") + "-- apps/r.yaml --\n" + release("{chart: {spec: {chart: charts/shop, sourceRef: {kind: \"${V}\", name: flux-system}}}}") + chart, "charts/shop/Chart.yaml", broken},
+		"an encrypted version":               {held + "-- clusters/prod/x.yaml --\n" + strings.Replace(ks("x", "./x", "flux-system"), "kustomize.toolkit.fluxcd.io/v1", secretText, 1) + sops, "x/a.yaml", broken},
+		"an encrypted name":                  {held + vals + strings.Replace(secret("vals"), "name: vals", "name: \""+secretText+"\"", 1) + sops, "clusters/prod/vals.yaml", "weekend"},
+		"an encrypted branch, by a patch":    {source("ref: {branch: \"" + secretText + "\"}"), "live/a.yaml", broken},
+		"a Secret with a merged template":    {external("Owner, template: {mergePolicy: Merge}"), "live/es.yaml", "-"},
+		"a release beside one that merges":   {external("Merge") + "-- live/r.yaml --\n" + strings.Replace(release("{chart: {spec: {chart: y, sourceRef: {kind: HelmRepository, name: x}}}}"), "name: shop", "name: vals", 1), "live/r.yaml", "-"},
+		"a source of nobody":                 {held + sourceObject("GitRepository", "other", "{url: \"https://example.com/other/x\", subdirectory: x}"), "live/a.yaml", "-"},
+		"values that stay":                   {ignore("{paths: [/data], target: {kind: Secret}}"), "live/a.yaml", "-"},
+		"two kinds that stay":                {ignore("{paths: [/spec/x], target: {kind: (Deployment|StatefulSet)}}"), "live/a.yaml", "-"},
+		"a group that stays":                 {ignore("{paths: [/webhooks], target: {group: admissionregistration.k8s.io}}"), "live/a.yaml", "-"},
+		"metadata for all":                   {strings.Replace(held, "{path: ./clusters", "{commonMetadata: {annotations: {kustomize.toolkit.fluxcd.io/ssa: Ignore}}, path: ./clusters", 1), "live/a.yaml", broken},
+		"other metadata for all":             {strings.Replace(held, "{path: ./clusters", "{commonMetadata: {annotations: {a: Ignore}}, path: ./clusters", 1), "live/a.yaml", "-"},
+		"an instance that stays":             {strings.Replace(instance(""), "name: flux,", "name: flux, annotations: {kustomize.toolkit.fluxcd.io/ssa: IfNotPresent},", 1), "live/a.yaml", broken},
+		"an instance that is rendered":       {instance("postRenderers: [{kustomize: {patches: []}}], "), "live/a.yaml", broken},
+		"submodules, which may have any":     {source("ref: {branch: main}, recurseSubmodules: true") + "-- apps/cloudbuild.yaml --\n" + configMap, "apps/cloudbuild.yaml", "weekend"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := silent(t, c.tree, c.file); got != c.want {
