@@ -329,9 +329,13 @@ func (w *walk) follow(c Cluster) Cluster {
 
 func (w *walk) followed(c Cluster) Cluster {
 	c.tree = w.tree
+	said := w.tree.Problems
 	self := w.read(&c, nil)
 	c.identify(w.tree)
 	if sources := c.handed(nil); c.adds() != nil || len(sources) > 0 {
+		if w.tree.Problems = slices.Clip(said); w.tree.Also != nil {
+			*w.tree.Also = nil // what is read again finds them again
+		}
 		c.own = c.adds()
 		c.Objects, c.Leaves, c.fetched = Objects{}, nil, nil
 		self = w.read(&c, c.own, sources...)
