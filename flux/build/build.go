@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/kustomize"
 	"github.com/sluicegate/sluice/flux/manifest"
 )
 
@@ -123,7 +124,9 @@ func entryOf(k *graph.Kustomization) Entry {
 		TargetNamespace: k.TargetNamespace, NamePrefix: k.NamePrefix, NameSuffix: k.NameSuffix, Variables: k.Variables(),
 	}
 	if k.Source != nil {
-		e.Ignore = k.Source.Ignore
+		if e.Ignore = k.Source.Ignore; k.Source.Others {
+			e.Ignore = kustomize.AnyPattern + e.Ignore
+		}
 	}
 	return e
 }

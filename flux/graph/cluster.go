@@ -469,7 +469,7 @@ func (c *Cluster) Own() *Kustomization {
 }
 
 // maxAlike is how many definitions of one Kustomization are followed, as several may stand in a cluster.
-const maxAlike = 8
+const maxAlike = 32
 
 // paths follows the paths of Kustomizations. One whose variables stand in an object that was not read yet waits until everything else was
 // followed.
@@ -492,7 +492,7 @@ func (w *walk) paths(c *Cluster, first []*Kustomization) {
 					continue
 				}
 				if len(followed[key]) == maxAlike {
-					w.tree.Problem(k.Place, wordManyLike(k.Object, maxAlike))
+					w.tree.Note(manifest.Problem{Place: k.Place, Text: wordManyDefinitions(k.Object), Of: k.title()})
 					continue
 				}
 				followed[key] = append(followed[key], k.digest)

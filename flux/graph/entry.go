@@ -236,7 +236,11 @@ func (e Entry) Ignores() []string {
 	for file := range e.edges() {
 		look(file)
 	}
-	for _, name := range e.Cluster.tree.TakesIn(e.Path(), e.Root().Path()) {
+	var sparse []string
+	if k := e.Kustomization; k != nil && k.Source != nil {
+		sparse = k.Source.Sparse
+	}
+	for _, name := range e.Cluster.tree.TakesIn(sparse, e.Path(), e.Root().Path()) {
 		out[name] = true
 	}
 	for _, file := range slices.Concat(e.Way(), e.Root().Way()) {

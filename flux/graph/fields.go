@@ -81,10 +81,10 @@ func (t *Tree) keepsBack(d *manifest.Doc, k Object) {
 		}
 		p := manifest.Problem{Place: d.At(rule), Text: wordKeepsBack(k)}
 		switch group, kind := of.Text("target", "group"), of.Text("target", "kind"); {
-		case group == "" || meets(group, manifest.GroupKustomize, manifest.GroupSource, manifest.GroupOperator, manifest.GroupArtifacts, manifest.GroupHelm):
+		case group == "" || meets(group, "", manifest.GroupKustomize, manifest.GroupSource, manifest.GroupOperator, manifest.GroupArtifacts, manifest.GroupHelm):
 			if kind == "" || meets(kind, "Kustomization", "GitRepository", "OCIRepository", "HelmChart", "HelmRepository", "HelmRelease", "FluxInstance", "ArtifactGenerator", externalArtifact, resourceSet, inputProvider) {
 				t.Note(p)
-			} else if group == "" && meets(kind, "ConfigMap", "Secret", manifest.ServiceAccount) { // of what it makes these are values
+			} else if (group == "" || meets(group, "")) && meets(kind, "ConfigMap", "Secret", manifest.ServiceAccount) { // of what it makes these are values
 				p.Of = (&Kustomization{Object: k}).title()
 				t.Note(p)
 			}
@@ -92,10 +92,13 @@ func (t *Tree) keepsBack(d *manifest.Doc, k Object) {
 	}
 }
 
-// meets reports whether an expression of a rule's target may mean one of some names: it is for the whole of one.
+// meets reports whether an expression of a rule's target may mean one of some names: it is for the whole of one. One that is long or counts may mean any.
 func meets(expression string, names ...string) bool {
+	if len(expression) > 2*len(manifest.GroupKustomize) || strings.Contains(expression, "{") { // a variable, too
+		return true
+	}
 	is, err := regexp.Compile("^(?:" + expression + ")$")
-	return err != nil || manifest.Unfilled(expression) != "" || slices.ContainsFunc(names, is.MatchString)
+	return err != nil || slices.ContainsFunc(names, is.MatchString)
 }
 
 // harmless is the fields that decide nothing here if they stay as they are in the cluster.

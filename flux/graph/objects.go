@@ -241,7 +241,7 @@ func (o *Objects) file(t *Tree, s *thing) {
 		o.index = index{}
 	}
 	if !o.index.add(s) {
-		t.Problem(o.index.like(s)[0].Place, wordManyLike(s.Object, MaxClusters)) // once for all of them
+		t.Problem(o.index.like(s)[0].Place, wordManyLike(s.Object)) // once for all of them
 	}
 }
 
@@ -320,7 +320,7 @@ func (t *Tree) source(d *manifest.Doc, object Object) *Source {
 		RefLine: d.Line("spec", "ref"), Secret: d.Text("spec", "secretRef", "name"),
 		Interval: d.Text("spec", "interval"), Timeout: d.Text("spec", "timeout"), Filter: kustomize.Filter{Ignore: d.Text("spec", "ignore")},
 	}
-	s.Others = manifest.At(d.Node, "spec", "include") != nil || d.Text("spec", "recurseSubmodules") == "true" || d.Text("spec", "layerSelector", "operation") == "copy"
+	s.Others = len(t.List(d, "spec", "include")) > 0 || d.Text("spec", "recurseSubmodules") == "true" || d.Text("spec", "layerSelector", "operation") == "copy"
 	for _, dir := range t.Texts(d, "spec", "sparseCheckout") {
 		s.Sparse = append(s.Sparse, manifest.Clean(dir))
 	}

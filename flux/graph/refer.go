@@ -38,7 +38,9 @@ func (c *Cluster) miss(r manifest.Ref, user Object, all bool) {
 	if !made || r.Name == "" || stands && !slices.ContainsFunc(c.merging[r.Name], func(m *thing) bool { return c.tree.Step(m.File, 1+m.data.Size>>10) || m.may(r) }) {
 		return
 	}
-	c.merged[r] = c.merged[r] || stands
+	if was, known := c.merged[r]; was || !known { // for some it may stand in no file
+		c.merged[r] = stands
+	}
 	c.missing[r] = c.missing[r] || all
 	if text := wordInNoFile(r, user); all && !stands && !isSource(r.Kind) && !c.tree.Hold(user.File, 1, len(text)) {
 		c.Leaves = append(c.Leaves, kustomize.Leaf{Place: user.Place, Kind: kustomize.LeafObject, Text: text})
@@ -49,8 +51,12 @@ func (c *Cluster) miss(r manifest.Ref, user Object, all bool) {
 func (w *walk) referred(c *Cluster) {
 	c.refs, c.missing, c.merged, c.merging = map[*Kustomization]map[manifest.Ref]bool{}, map[manifest.Ref]bool{}, map[manifest.Ref]bool{}, map[string][]*thing{}
 	for _, m := range c.makers {
-		if into := cmp.Or(m.data.Text("spec", "target", "name"), m.Name); m.data.Text("spec", "target", "creationPolicy") == "Merge" {
-			c.merging[into] = append(c.merging[into], m)
+		for _, in := range [][]string{{"spec"}, {"spec", "externalSecretSpec"}} {
+			of := func(key string) string { return m.data.Text(append(slices.Clone(in), "target", key)...) }
+			if policy := of("creationPolicy"); policy == "Merge" || manifest.Unfilled(policy) != "" {
+				into := cmp.Or(of("name"), m.Name)
+				c.merging[into] = append(c.merging[into], m)
+			}
 		}
 	}
 	uses := func(of Entry, user Object, uses []use, all bool) {

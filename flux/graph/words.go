@@ -100,8 +100,12 @@ func wordPatched(found string, by manifest.Place) string {
 
 func wordDirectory(above string) string { return wordGuessed + "a directory of " + above + "/" }
 
-func wordManyLike(o Object, n int) string {
-	return fmt.Sprintf("%s is defined more than %d times: the rest was not compared", shown(o), n)
+func wordManyDefinitions(o Object) string {
+	return fmt.Sprintf("%s is defined in more than %d ways: the rest was not followed", shown(o), maxAlike)
+}
+
+func wordManyLike(o Object) string {
+	return fmt.Sprintf("%s is defined more than %d times: the rest was not compared", shown(o), MaxClusters)
 }
 
 func wordConflict(first, second Object) string {

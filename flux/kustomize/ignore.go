@@ -133,12 +133,9 @@ func (t *Tree) Patterned() bool { return len(t.patterned)+len(t.Links) > 0 }
 
 // patternedIn reports whether some of these stands in what is checked out; of no directories everything is.
 func (t *Tree) patternedIn(sparse []string) bool {
-	in := func(name string) bool {
-		return slices.ContainsFunc(sparse, func(p string) bool { return p == "." || strings.HasPrefix(name, p) })
-	}
 	for _, names := range []map[string]bool{t.patterned, t.Links} {
 		for name := range names {
-			if len(sparse) == 0 || t.Step(name, 1) || in(name) {
+			if t.Step(name, 1) || within(sparse, name) {
 				return true
 			}
 		}
@@ -147,11 +144,21 @@ func (t *Tree) patternedIn(sparse []string) bool {
 }
 
 // TakesIn is the files by which a source leaves out nothing by default, sorted, if files stand in some directories that it would leave out.
-func (t *Tree) TakesIn(dirs ...string) []string {
-	if !t.Patterned() || !slices.ContainsFunc(t.Within(dirs, nil), func(file string) bool { return IsYAML(file) && LeftOut(file) }) {
+func (t *Tree) TakesIn(sparse []string, dirs ...string) []string {
+	listed := func(dir string) bool { // by a kustomization.yaml, in it or above
+		for ; dir != "." && t.Builds[dir] == nil; dir = path.Dir(dir) {
+		}
+		return t.Builds[dir] != nil
+	}
+	if !t.Patterned() || !slices.ContainsFunc(t.Within(dirs, nil), func(file string) bool { return IsYAML(file) && LeftOut(file) && !listed(path.Dir(file)) }) {
 		return nil
 	}
-	return append(manifest.SortedKeys(t.patterned), manifest.SortedKeys(t.Links)...)
+	return slices.DeleteFunc(append(manifest.SortedKeys(t.patterned), manifest.SortedKeys(t.Links)...), func(name string) bool { return !within(sparse, name) })
+}
+
+// within reports whether a file is checked out by some prefixes; by none every file is.
+func within(sparse []string, name string) bool {
+	return len(sparse) == 0 || slices.ContainsFunc(sparse, func(p string) bool { return p == "." || strings.HasPrefix(name, p) })
 }
 
 // patterns keeps whether a file has one.
@@ -164,7 +171,7 @@ func (t *Tree) patterns(name string) {
 		t.patterned[name] = true
 	}
 	for line := range bytes.Lines(text) {
-		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+		if line[0] != '#' && len(bytes.TrimSpace(line)) > 0 {
 			t.patterned[name] = true
 			break
 		}
@@ -203,7 +210,7 @@ func (t *Tree) Leaves(s *Filter, file string) (may, does bool) {
 	if s != nil {
 		i, others = i.Add(s.Ignore, "."), s.Others || others && t.patternedIn(s.Sparse)
 		i.cut = i.cut || manifest.Unfilled(s.Ignore) != ""
-		sparse = len(s.Sparse) > 0 && !slices.ContainsFunc(s.Sparse, func(p string) bool { return p == "." || strings.HasPrefix(file, p) })
+		sparse = !within(s.Sparse, file)
 	}
 	if others && len(i.patterns) == 0 {
 		i = i.Add(AnyPattern, ".")

@@ -162,8 +162,11 @@ var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*`)
 var sections = []string{
 	"spec", "sourceRef", "postBuild", "substitute", "substituteFrom", "components", "patches", "patchesStrategicMerge", "patchesJson6902", "decryption", "kubeConfig",
 	"secretRef", "configMapRef", "certSecretRef", "proxySecretRef", "chartRef", "valuesFrom", "valuesFiles", "ref", "include", "repository", "sparseCheckout", "verify",
-	"sources", "artifacts", "copy", "apiVersion", "kind", "alias", "from",
+	"sources", "artifacts", "copy",
 }
+
+// references are the sections in which a kind, an alias or a path leads to something.
+var references = []string{"sourceRef", "chartRef", "substituteFrom", "valuesFrom", "sources", "copy"}
 
 // Refilled is a document with what variables make of it that is more than a text: Flux fills them into YAML, and reads that again. What it may have by one
 // whose value is not known is a problem.
@@ -181,14 +184,23 @@ func (w *Work) Refilled(d *Doc, of string) *Doc {
 	} else if At(d.Node, keySOPS) == nil {
 		return d
 	}
-	if group := GroupOf(out.Node); strings.Contains(group, ".toolkit.fluxcd.io") || group == GroupArtifacts || Unfilled(out.Text("apiVersion")+out.Text("kind")) != "" {
-		w.open(out, out.Node, of)
+	group := GroupOf(out.Node)
+	flux := strings.Contains(group, ".toolkit.fluxcd.io") || group == GroupArtifacts
+	for _, key := range []string{"apiVersion", "kind"} {
+		if n := At(out.Node, key); n != nil && (flux || group == "" || Unfilled(group) != "") { // it may be anything that is read
+			if p := Unset(out.At(n), key, out.Text(key), ""); p.Variable != "" {
+				w.Note(p)
+			}
+		}
+	}
+	if flux {
+		w.open(out, out.Node, "", of)
 	}
 	return out
 }
 
-// open says where in a section of a document a variable without a value may be more than a text.
-func (w *Work) open(d *Doc, n *Node, of string) {
+// open says where in a section of a document, under a key, a variable without a value may be more than a text.
+func (w *Work) open(d *Doc, n *Node, in, of string) {
 	for i, child := range n.Content {
 		key := child
 		if n.Kind == MappingNode && i%2 == 1 {
@@ -196,13 +208,15 @@ func (w *Work) open(d *Doc, n *Node, of string) {
 		}
 		switch p := Unset(d.At(child), key.Value, child.Value, of); {
 		case child.Kind != ScalarNode:
-			if key.Value != "metadata" && key.Value != "substitute" && key.Value != "healthChecks" { // of which the keys are anybody's, or that lead to nothing
-				w.open(d, child, of)
+			within := key.Value
+			if n.Kind == SequenceNode {
+				within = in
 			}
-		case p.Variable != "" && n.Kind == MappingNode && (key == child || slices.Contains(sections, key.Value)):
-			if key.Value == "apiVersion" || key.Value == "kind" && n == d.Node {
-				p.Of = "" // it may be anything
-			} else if d.Text("kind") == "Kustomization" {
+			if within != "metadata" && within != "commonMetadata" && within != "substitute" { // of which the keys are anybody's
+				w.open(d, child, within, of)
+			}
+		case p.Variable != "" && n.Kind == MappingNode && (key == child || slices.Contains(sections, key.Value) || slices.Contains(references, in) && slices.Contains([]string{"kind", "alias", "from"}, key.Value)):
+			if d.Text("kind") == "Kustomization" {
 				p.Of = d.Text("metadata", "namespace") + "/" + d.Text("metadata", "name")
 			}
 			w.Note(p)

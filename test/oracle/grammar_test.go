@@ -519,7 +519,8 @@ func (m *maker) leave(docs []doc, dir, name string) {
 	if len(docs) == 0 {
 		return
 	}
-	if m.has("left-out-by-default", 30) {
+	if feature := "left-out-by-default"; len(m.files)%25 == 0 && !slices.Contains(without, feature) { // without a draw, which would change all others
+		m.picked = append(m.picked, feature)
 		m.yaml(dir+"/cloudbuild.yaml", configMap("build-"+name, doc{"a": "b"}))
 	}
 	switch {
