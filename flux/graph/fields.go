@@ -80,14 +80,14 @@ func (t *Tree) keepsBack(d *manifest.Doc, k Object) {
 			continue
 		}
 		p := manifest.Problem{Place: d.At(rule), Text: wordKeepsBack(k)}
-		switch group, kind := of.Text("target", "group"), of.Text("target", "kind"); {
-		case group == "" || meets(group, "", manifest.GroupKustomize, manifest.GroupSource, manifest.GroupOperator, manifest.GroupArtifacts, manifest.GroupHelm):
-			if kind == "" || meets(kind, "Kustomization", "GitRepository", "OCIRepository", "HelmChart", "HelmRepository", "HelmRelease", "FluxInstance", "ArtifactGenerator", externalArtifact, resourceSet, inputProvider) {
-				t.Note(p)
-			} else if (group == "" || meets(group, "")) && meets(kind, "ConfigMap", "Secret", manifest.ServiceAccount) { // of what it makes these are values
-				p.Of = (&Kustomization{Object: k}).title()
-				t.Note(p)
-			}
+		group, kind := of.Text("target", "group"), of.Text("target", "kind")
+		switch core := group == "" || meets(group, ""); {
+		case (core || meets(group, manifest.GroupKustomize, manifest.GroupSource, manifest.GroupOperator, manifest.GroupArtifacts, manifest.GroupHelm)) &&
+			(kind == "" || meets(kind, "Kustomization", "GitRepository", "OCIRepository", "HelmChart", "HelmRepository", "HelmRelease", "FluxInstance", "ArtifactGenerator", externalArtifact, resourceSet, inputProvider)):
+			t.Note(p)
+		case core && meets(kind, "ConfigMap", "Secret", manifest.ServiceAccount): // of what it makes these are values
+			p.Of = (&Kustomization{Object: k}).title()
+			t.Note(p)
 		}
 	}
 }
