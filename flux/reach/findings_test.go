@@ -237,6 +237,20 @@ func TestDiffers(t *testing.T) {
 	}
 }
 
+// TestMissed: a change after which kustomize asks for a file that the graph has not read is blocked, once it was not so before.
+func TestMissed(t *testing.T) {
+	p := parse(t, file)
+	g := New(p, clusters(t, p, repository()))
+	plain, missed := []Build{{Entry: g.Entries()[0]}}, []Build{{Entry: g.Entries()[0], Missed: "apps/x.yaml"}}
+	want := []string{"hold builds []: the root of prod: kustomize reads apps/x.yaml, which the graph has not read"}
+	if diff := cmp.Diff(want, listing(g.Broken(plain, missed))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if notes := g.Broken(missed, missed); len(notes) > 0 {
+		t.Errorf("said again: %v", notes)
+	}
+}
+
 // TestUnreached counts what nothing reads; what defines an entry point is read.
 func TestUnreached(t *testing.T) {
 	p := parse(t, file)
