@@ -56,6 +56,7 @@ func TestReadOtherwise(t *testing.T) {
 		"a name that is copied from a value":      {filled(map[string]string{list: listed + "patches: [{target: {kind: ConfigMap}, patch: '[{\"op\": \"copy\", \"from\": \"/data/n.x\", \"path\": \"/metadata/name\"}]'}]\n", in: strings.NewReplacer("#", "", "name: vars", "name: in", "{DIR", "{n.x: vars, DIR").Replace(vars)}), made},
 		"a field in two spellings, beside something from elsewhere": {map[string]string{content: "resources: [cm.yaml, \"https://github.com/other/thing//deploy?ref=v1\"]\npatches: [{path: p1.yaml, Path: p2.yaml}]\n",
 			"apps/rw/cm.yaml": configMap("a"), "apps/rw/p1.yaml": configMap("a") + "data: {a: b}\n", "apps/rw/p2.yaml": configMap("a")}, "kustomize reads apps/rw/p1.yaml, which the graph has not read"},
+		"what a pattern takes in": {map[string]string{"clusters/one/apps.yaml": entryOf("apps-rw", "./plain", ""), "plain/cm.yaml": configMap("a"), "plain/cloudbuild.yaml": entryOf("hidden", "./apps/rt", ""), "docs/.sourceignore": "*.md\n"}, "kustomize makes Kustomization.kustomize.toolkit.fluxcd.io flux-system/hidden, which the graph has not read"},
 		"all, beside something from elsewhere": {map[string]string{content: "resources: [cm.yaml, \"https://github.com/other/thing//deploy?ref=v1\"]\npatches: [{path: p1.yaml}]\n",
 			"apps/rw/cm.yaml": configMap("a"), "apps/rw/p1.yaml": configMap("a") + "data: {a: b}\n"}, ""},
 		"nothing": {filled(with(map[string]string{list: listed, in: plain(vars, "") + "---\n" + plain(source, "")}, released("resources: [r.yaml]\n", ""))), ""},

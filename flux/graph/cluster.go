@@ -468,13 +468,10 @@ func (c *Cluster) Own() *Kustomization {
 	return c.self
 }
 
-// maxAlike is how many definitions of one Kustomization are followed, as several may stand in a cluster.
-const maxAlike = 32
-
 // paths follows the paths of Kustomizations. One whose variables stand in an object that was not read yet waits until everything else was
 // followed.
 func (w *walk) paths(c *Cluster, first []*Kustomization) {
-	followed := map[string][]string{}
+	followed := map[string]bool{}
 	var waiting []step
 	queue := []step{{first, 0}}
 	for len(queue) > 0 {
@@ -484,18 +481,14 @@ func (w *walk) paths(c *Cluster, first []*Kustomization) {
 			for _, k := range from.found {
 				waits := w.waits(c, k)
 				w.resolve(c, k)
-				key := strings.Join([]string{k.Namespace, k.Name, k.Path, k.target()}, "\x00")
-				if !waits && !c.here(k) || c.isOwn(k) || slices.Contains(followed[key], k.digest) || manifest.Unfilled(k.Path) != "" || w.Spent(1, 0) {
+				key := strings.Join([]string{k.Namespace, k.Name, k.Path, k.target(), k.digest}, "\x00")
+				if !waits && !c.here(k) || c.isOwn(k) || followed[key] || manifest.Unfilled(k.Path) != "" || w.Spent(1, 0) {
 					continue
 				}
 				if w.Deep(k.Place, from.depth+1) {
 					continue
 				}
-				if len(followed[key]) == maxAlike {
-					w.tree.Note(manifest.Problem{Place: k.Place, Text: wordManyDefinitions(k.Object), Of: k.title()})
-					continue
-				}
-				followed[key] = append(followed[key], k.digest)
+				followed[key] = true
 				if waits {
 					waiting = append(waiting, step{[]*Kustomization{k}, from.depth})
 					continue

@@ -100,10 +100,6 @@ func wordPatched(found string, by manifest.Place) string {
 
 func wordDirectory(above string) string { return wordGuessed + "a directory of " + above + "/" }
 
-func wordManyDefinitions(o Object) string {
-	return fmt.Sprintf("%s is defined in more than %d ways: the rest was not followed", shown(o), maxAlike)
-}
-
 func wordManyLike(o Object) string {
 	return fmt.Sprintf("%s is defined more than %d times: the rest was not compared", shown(o), MaxClusters)
 }

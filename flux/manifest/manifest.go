@@ -210,9 +210,6 @@ func (r *Reader) Parse(name string, data []byte, all bool, keep func(*Doc)) (oth
 			return others, unread
 		}
 		node, err := ParseDocument(text)
-		if strings.HasPrefix(Scalar(At(node, "kind")), encrypted) && At(node, "apiVersion") != nil && At(node, "metadata", "name") != nil {
-			r.Problem(at, wordEncrypted)
-		}
 		prune(node)
 		d := &Doc{Place: Place{name, at.Line}, Node: node}
 		if d.Weigh(); r.Hold(name, d.Nodes, d.Size) {

@@ -17,7 +17,7 @@ const (
 	wordMismatch    = "it puts a section, a list or a text in the place of another kind"
 	wordPointer     = "it has an operation for what is not there"
 	wordTest        = "a test in it fails"
-	wordEncrypted   = "the kind of an object is encrypted: what it is, is not known"
+	wordEncrypted   = "it is encrypted as a whole"
 	wordNoTexts     = "it has labels or annotations that are empty, or no texts"
 )
 
