@@ -66,6 +66,8 @@ func newWorldWith(t *testing.T, files map[string]string, o api.Options) *world {
 	w.options = client.Options{URL: "http://github.invalid/api/v3", AppID: appID, PrivateKey: testKey(), Transport: check.Transport(hub.Transport())}
 	w.forge, err = New(Options{Options: w.options})
 	w.must(err)
+	began := time.Now()
+	w.forge.now = func() time.Time { return began } // or, on a busy machine, what a test read at one instant grows old
 	all := map[string]string{config.File: policyText, "README.md": "hello\n"}
 	maps.Copy(all, files)
 	if w.r, err = hub.CreateRepo("acme", "fleet", all); err != nil {
