@@ -104,7 +104,7 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 			if r.Path = manifest.Clean(r.Path); !t.Dirs[r.Path] {
 				t.Problem(manifest.Place{}, wordNoDirectory(r.Path))
 			}
-			for _, c := range r.pointed(said, hidden) {
+			for _, c := range t.pointed(r, named, said, hidden) {
 				out = append(out, w.follow(c))
 			}
 		}
@@ -631,8 +631,11 @@ func (w *walk) read(c *Cluster, k *Kustomization, sources ...kustomize.Piece) []
 	for _, d := range rest {
 		d = w.Refilled(d, k.title())
 		c.add(w.tree, d, k)
-		if d.Text("kind") == "ResourceSet" && manifest.GroupOf(d.Node) == manifest.GroupOperator {
+		if d.Text("kind") == resourceSet && manifest.GroupOf(d.Node) == manifest.GroupOperator {
 			c.Leaves = append(c.Leaves, kustomize.Leaf{Place: d.Place, Kind: kustomize.LeafResourceSet, Text: wordResourceSet(d.Text("metadata", "name"))})
+			for _, made := range w.Made(d, k.title()) {
+				c.add(w.tree, made, k)
+			}
 		}
 	}
 	c.Leaves = append(c.Leaves, r.Leaves...)
@@ -657,8 +660,13 @@ func (w *walk) read(c *Cluster, k *Kustomization, sources ...kustomize.Piece) []
 // traced says what is not known of a Kustomization's path, source and variables. Where that is the path, it is known to read nothing; else what it may
 // read of this repository counts.
 func (w *walk) traced(c *Cluster, k *Kustomization) {
+	elsewhere := k.Source != nil && !k.Here && manifest.Unfilled(k.Source.URL) == "" // of this repository it reads nothing, whatever it is called
 	unknown := func(at manifest.Place, field, value string) {
-		if p := manifest.Unset(at, field, value, ""); p.Variable != "" {
+		switch p := manifest.Unset(at, field, value, k.title()); {
+		case p.Variable != "" && elsewhere:
+			w.tree.Note(p)
+		case p.Variable != "":
+			p.Of = ""
 			w.unsure(c, k, p)
 		}
 	}

@@ -38,6 +38,9 @@ func unfollowed(d *manifest.Doc, object Object) (out []manifest.Problem) {
 	if says := d.Apart("metadata"); says != "" {
 		out = append(out, manifest.Problem{Place: d.Place, Text: wordApart(object, says)})
 	}
+	if object.Kind == "HelmRelease" && manifest.At(manifest.Chart(manifest.At(d.Node, "spec")), manifest.KeyFlux) != nil {
+		out = append(out, manifest.Problem{Place: d.Place, Text: wordReleasesFlux(object, "its values")})
+	}
 	title := ""
 	if object.Kind == "Kustomization" {
 		title = (&Kustomization{Object: object}).title()

@@ -72,20 +72,25 @@ func (c Cluster) identity() string {
 }
 
 // pointed is the clusters of a root that is named: one, or one for each Kustomization that is pointed at it and adds something else to it than the others.
-// Of what clusters say themselves the first counts that has any.
-func (r Root) pointed(said ...[]Cluster) []Cluster {
+// Of what clusters say themselves the first counts that has any. What says another branch of it than all that are named contradicts them.
+func (t *Tree) pointed(r Root, named []Root, said ...[]Cluster) []Cluster {
 	var out []Cluster
+	alone := Cluster{Root: r, Found: wordNamed}
 	for _, found := range said {
 		for _, c := range found {
-			if c.Path == r.Path && (r.Branch == "" || c.Branch == "" || c.Branch == r.Branch) {
+			switch {
+			case c.Path != r.Path:
+			case r.Branch == "" || c.Branch == "" || c.Branch == r.Branch:
 				out = append(out, Cluster{Root: r, Found: wordNamed, self: c.self, doubts: c.doubts})
+			case !slices.ContainsFunc(named, func(o Root) bool { return manifest.Clean(o.Path) == r.Path && o.Branch == c.Branch }):
+				alone.doubt(t, c.Place, wordOtherBranch(r, c.Branch))
 			}
 		}
 		if len(out) > 0 {
 			return out
 		}
 	}
-	return []Cluster{{Root: r, Found: wordNamed}}
+	return []Cluster{alone}
 }
 
 // credible is which of two definitions of one root counts. Where both are as credible and say otherwise, the first does, with its rival.

@@ -122,10 +122,11 @@ func (w *walk) says(problems []manifest.Problem, of string) {
 	}
 }
 
-// named says what is not known of what an object uses, which something of a Flux Kustomization is made of. Its own source is looked at by [walk.traced].
+// named says what is not known of what an object uses, which something of a Flux Kustomization is made of. Its own source is looked at by [walk.traced], and
+// that of a ResourceSet is one that is there.
 func (w *walk) named(u use, of Object, user string) {
 	text := strings.Join(append([]string{u.ref.Namespace + "/" + u.ref.Name, u.chart}, u.files...), " ")
-	if p := manifest.Unset(of.Place, "what "+shown(of)+" refers to", strings.Trim(text, "/ "), user); p.Variable != "" && (of.Kind != "Kustomization" || !isSource(u.ref.Kind)) {
+	if p := manifest.Unset(of.Place, "what "+shown(of)+" refers to", strings.Trim(text, "/ "), user); p.Variable != "" && (of.Kind != "Kustomization" && of.Kind != resourceSet || !isSource(u.ref.Kind)) {
 		w.Note(p)
 	}
 }
@@ -487,6 +488,9 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 		if w.Spent(len(files)+len(name)>>4, len(files)/8) {
 			return
 		}
+		if i := slices.IndexFunc(files, w.leadsFlux); i >= 0 {
+			w.says([]manifest.Problem{{Place: release.Place, Text: wordReleasesFlux(release.Object, files[i])}}, release.Entry.title())
+		}
 		release.made.Files = append(release.made.Files, files...)
 		if p.source != nil && !c.sameBranch(e, p.branch()) {
 			c.readings = append(c.readings, reading{p.source, e, roleChart, release.Object, files, release})
@@ -506,6 +510,15 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 			w.add(e, kustomize.Edge{File: file, By: release.File, Why: why})
 		}
 	}
+}
+
+// leadsFlux reports whether a file is a template of a chart that makes objects of Flux.
+func (w *walk) leadsFlux(file string) bool {
+	if !strings.Contains("/"+file, "/templates/") {
+		return false
+	}
+	text, err := w.tree.ReadWhole(file, manifest.MaxFile)
+	return err != nil || w.Spent(1+len(text)>>10, 0) || manifest.LeadsFlux(string(text))
 }
 
 // chartFiles is the files of a part that a chart is packaged of: its directory, those of the charts that it depends on, and values files. names is the

@@ -69,6 +69,14 @@ func wordApart(o Object, says string) string {
 	return fmt.Sprintf("%s has %s: Flux may not apply it as it stands here, and what it is in the cluster is not known", shown(o), says)
 }
 
+func wordOtherBranch(r Root, branch string) string {
+	return fmt.Sprintf("%s is read from the branch %q by this, and from %q by the file's clusters: which of them it is, is not known", strconv.Quote(r.Path), branch, r.Branch)
+}
+
+func wordReleasesFlux(o Object, by string) string {
+	return fmt.Sprintf("%s makes Flux objects by %s: what they lead to is not followed", shown(o), by)
+}
+
 func wordKeepsBack(o Object) string {
 	return fmt.Sprintf("spec.ignore of %s may keep fields as they are in the cluster that decide what Flux reads: name the kind that it is for, or other paths", shown(o))
 }
@@ -136,7 +144,7 @@ func wordOwnBase(url string) string {
 }
 
 func wordResourceSet(name string) string {
-	return fmt.Sprintf("the ResourceSet %q makes objects in the cluster: they are not known", name)
+	return fmt.Sprintf("the ResourceSet %q makes objects in the cluster: other ones than sources and Flux Kustomizations are not known", name)
 }
 
 func wordInNoFile(r manifest.Ref, user Object) string {

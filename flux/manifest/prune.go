@@ -14,6 +14,8 @@ const (
 	KeyObjects = "\x00objects" // the names of ConfigMaps and Secrets among them, and how values call what the chart makes
 	// KeyNamespaces is the namespaces that a HelmRelease says for what its chart makes: "*" is any.
 	KeyNamespaces = "\x00namespaces"
+	// KeyFlux says that values lead to Flux objects.
+	KeyFlux = "\x00flux"
 )
 
 var (
@@ -147,8 +149,20 @@ func Chart(spec *Node) *Node {
 		}
 	}
 	add(KeyObjects, plainNames(values), values != nil && Mentions(values, "kind"))
+	add(KeyFlux, nil, values != nil && (leadsFlux(values) || At(values, "gitRepository", "spec") != nil || At(values, "kustomization", "spec") != nil)) // of flux2-sync
 	add(KeyNamespaces, append(namespaces(values, false), namespaces(At(spec, "postRenderers"), false)...), false)
 	return out
+}
+
+// LeadsFlux reports whether a text has objects that say what Flux reads.
+func LeadsFlux(text string) bool {
+	return fluxObject.MatchString(text) || strings.Contains(text, GroupHelm+"/v") && strings.Contains(text, "GitRepository")
+}
+
+var fluxObject = regexp.MustCompile(`(?:kustomize\.toolkit|source\.toolkit|source\.extensions)\.fluxcd\.io/v|fluxcd\.controlplane\.io/v`)
+
+func leadsFlux(n *Node) bool {
+	return LeadsFlux(n.Value) || slices.ContainsFunc(n.Content, leadsFlux)
 }
 
 // namespaces is what stands under keys of namespaces, said: all of it; a text that speaks of any may say each.

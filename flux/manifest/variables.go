@@ -184,19 +184,24 @@ func (w *Work) Refilled(d *Doc, of string) *Doc {
 	} else if At(d.Node, keySOPS) == nil {
 		return d
 	}
-	group := GroupOf(out.Node)
+	w.doubts(out, of)
+	return out
+}
+
+// doubts says what a document may have by a variable without a value that is more than a text.
+func (w *Work) doubts(d *Doc, of string) {
+	group := GroupOf(d.Node)
 	flux := strings.Contains(group, ".toolkit.fluxcd.io") || group == GroupArtifacts
 	for _, key := range []string{"apiVersion", "kind"} {
-		if n := At(out.Node, key); n != nil && (flux || group == "" || Unfilled(group) != "") { // it may be anything that is read
-			if p := Unset(out.At(n), key, out.Text(key), ""); p.Variable != "" {
+		if n := At(d.Node, key); n != nil && (flux || group == "" || Unfilled(group) != "") { // it may be anything that is read
+			if p := Unset(d.At(n), key, d.Text(key), ""); p.Variable != "" {
 				w.Note(p)
 			}
 		}
 	}
 	if flux {
-		w.open(out, out.Node, "", of)
+		w.open(d, d.Node, "", of)
 	}
-	return out
 }
 
 // open says where in a section of a document, under a key, a variable without a value may be more than a text.

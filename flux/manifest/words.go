@@ -18,6 +18,7 @@ const (
 	wordPointer     = "it has an operation for what is not there"
 	wordTest        = "a test in it fails"
 	wordEncrypted   = "it is encrypted as a whole"
+	wordCases       = "what the ResourceSet makes of this depends on its template's cases: which of them it is, is not known"
 	wordNoTexts     = "it has labels or annotations that are empty, or no texts"
 )
 
@@ -60,3 +61,10 @@ func wordUnknown(field, value, name string) string {
 
 // PatchProblem is what is said of a patch that was not read.
 func PatchProblem(problem string) string { return "the patch was not read: " + problem }
+
+func wordUnmade(kind string) string {
+	if kind == "" {
+		return "what the ResourceSet makes of this is not known"
+	}
+	return fmt.Sprintf("a ResourceSet makes a %s: what that leads to is not followed", kind)
+}

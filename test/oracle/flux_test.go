@@ -6,7 +6,9 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"text/template"
 
 	"github.com/fluxcd/pkg/sourceignore"
 	"github.com/fluxcd/pkg/sourceignore/gitignore"
@@ -129,14 +131,39 @@ func (c *cluster) apply(hand []object, entries map[string]*entry) {
 	}
 }
 
-// acted is what others make of what is applied: the Flux Operator of a ResourceSet without inputs, and Helm of a chart without templates.
+// expanded is what the Flux Operator makes of a ResourceSet: a template of Go for each of its inputs.
+func expanded(set object) (out []object) {
+	texts := []string{textOf(set.at("spec", "resourcesTemplate"))}
+	for _, r := range list(set.at("spec", "resources")) {
+		texts = append(texts, yamlText(r))
+	}
+	inputs := list(set.at("spec", "inputs"))
+	if len(inputs) == 0 {
+		inputs = []object{nil}
+	}
+	for _, in := range inputs {
+		for _, text := range texts {
+			var made strings.Builder
+			t, err := template.New("").Delims("<<", ">>").Funcs(template.FuncMap{"inputs": func() any { return in }, "quote": strconv.Quote}).Parse(text)
+			if err == nil {
+				err = t.Execute(&made, nil)
+			}
+			if err == nil { // otherwise what was made stays
+				out = append(out, objects(made.String())...)
+			}
+		}
+	}
+	return out
+}
+
+// acted is what others make of what is applied: the Flux Operator of a ResourceSet, and Helm of a chart without templates.
 func (c *cluster) acted() {
 	for _, id := range slices.Sorted(maps.Keys(c.objects)) {
 		o := c.objects[id]
 		var made []object
 		switch {
 		case o.group() == groupOperator && o.kind() == "ResourceSet":
-			made = list(o.at("spec", "resources"))
+			made = expanded(o)
 		case o.group() == groupHelm && o.kind() == "HelmRelease":
 			for _, one := range c.chartOf(o).made {
 				meta := maps.Clone(reference(one["metadata"]))

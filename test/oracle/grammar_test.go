@@ -65,7 +65,7 @@ var features = []string{
 	"root-json", "root-labels", "root-patch", "root-windowed", "same-root", "secret", "shared-component", "source-patch", "spec-components",
 	"chart-root", "exclude", "left-out", "left-out-by-default", "onto-directory", "pattern", "root-left-out", "source-ignore", "sparse", "submodule", "unlisted",
 	"vars", "vars-chart", "vars-file", "vars-generator", "vars-plugin", "vars-replacement", "vars-set",
-	"hidden", "root-legacy", "vars-labels", "early-value", "tenant", "many-ignored",
+	"hidden", "root-legacy", "vars-labels", "early-value", "tenant", "many-ignored", "in-set",
 	"spelling", "stranger", "substitute-from", "transformer", "typed-list", "values-files", "values-from", "variable", "variable-default", "whole", "by-pattern",
 }
 
@@ -505,13 +505,37 @@ func (m *maker) entry(h *home) {
 	if m.has("no-directory", 120) && ref["kind"] == "GitRepository" { // what is put together may have directories that are not here
 		spec["path"] = "./apps/none"
 	}
-	if h.bound && h.noun == 1 {
+	switch feature := "in-set"; {
+	case h.bound && h.noun == 1:
 		m.bound(h, k)
-	} else {
+	case (len(m.files)+h.noun)%9 == 5 && !slices.Contains(without, feature): // without a draw, as above
+		m.picked = append(m.picked, feature)
+		k, docs = setOf(name, m.id(), append([]doc{k}, docs...)), nil
+	default:
 		m.mend(h, k, docs)
 	}
 	h.defs = append(h.defs, k)
 	h.defs = append(h.defs, docs...)
+}
+
+// setOf is a ResourceSet that makes objects, of itself, of inputs, or by a template.
+func setOf(name string, form int, docs []doc) doc {
+	spec := doc{"resources": toAny(docs)}
+	if form%3 > 0 {
+		const input = "<< inputs.of.name >>"
+		text, resources := "", []any{}
+		for _, d := range docs {
+			filled := strings.ReplaceAll(yamlText(d), name, input)
+			resources = append(resources, objects(filled)[0])
+			text += "---\n" + strings.ReplaceAll(filled, "name: "+input+"\n", "name: << inputs.of.name | quote >>\n")
+		}
+		spec["inputs"] = []any{doc{"of": doc{"name": name, "n": 1}}}
+		if spec["resources"] = resources; form%3 == 2 {
+			delete(spec, "resources")
+			spec["resourcesTemplate"] = text
+		}
+	}
+	return doc{"apiVersion": groupOperator + "/v1", "kind": "ResourceSet", "metadata": doc{"name": "set-" + name, "namespace": "flux-system"}, "spec": spec}
 }
 
 // leave has a source leave something out of what an entry point reads, or bring submodules.

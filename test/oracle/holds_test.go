@@ -178,14 +178,8 @@ func (c *cluster) effect(e *entry) string {
 
 // mentioned is the Secrets that the objects of a ResourceSet refer to.
 func (c *cluster) mentioned(set object) []object {
-	resources := list(set.at("spec", "resources"))
-	if template := textOf(set.at("spec", "resourcesTemplate")); template != "" {
-		for _, in := range list(set.at("spec", "inputs")) {
-			resources = append(resources, objects(strings.ReplaceAll(template, "<< inputs.id >>", textOf(in["id"])))...)
-		}
-	}
 	var out []object
-	for _, r := range resources {
+	for _, r := range expanded(set) {
 		if name := r.at("spec", "secretRef", "name"); name != nil {
 			out = append(out, c.find("", set, object{"kind": "Secret", "name": name}))
 		}
