@@ -488,9 +488,7 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 		if w.Spent(len(files)+len(name)>>4, len(files)/8) {
 			return
 		}
-		if i := slices.IndexFunc(files, w.leadsFlux); i >= 0 {
-			w.says([]manifest.Problem{{Place: release.Place, Text: wordReleasesFlux(release.Object, files[i])}}, release.Entry.title())
-		}
+		w.makesFlux(release, files)
 		release.made.Files = append(release.made.Files, files...)
 		if p.source != nil && !c.sameBranch(e, p.branch()) {
 			c.readings = append(c.readings, reading{p.source, e, roleChart, release.Object, files, release})
@@ -512,13 +510,21 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 	}
 }
 
-// leadsFlux reports whether a file is a template of a chart that makes objects of Flux.
-func (w *walk) leadsFlux(file string) bool {
-	if !strings.Contains("/"+file, "/templates/") {
-		return false
+// makesFlux says where the templates of a HelmRelease's chart make objects of Flux.
+func (w *walk) makesFlux(release *thing, files []string) {
+	for _, file := range files {
+		if !strings.Contains("/"+file, "/templates/") {
+			continue
+		}
+		text, err := w.tree.ReadWhole(file, manifest.MaxFile)
+		if w.Spent(1+len(text)>>10, 0) {
+			return
+		}
+		if err != nil || manifest.LeadsFlux(string(text)) {
+			w.says([]manifest.Problem{{Place: release.Place, Text: wordReleasesFlux(release.Object, file)}}, release.Entry.title())
+			return
+		}
 	}
-	text, err := w.tree.ReadWhole(file, manifest.MaxFile)
-	return err != nil || w.Spent(1+len(text)>>10, 0) || manifest.LeadsFlux(string(text))
 }
 
 // chartFiles is the files of a part that a chart is packaged of: its directory, those of the charts that it depends on, and values files. names is the

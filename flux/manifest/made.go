@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -33,7 +32,7 @@ type inputs struct {
 func inputsOf(d *Doc) []inputs {
 	spec := At(d.Node, "spec")
 	named := func(n int) string {
-		return fmt.Sprint(d.Text("metadata", "namespace"), "/", d.Text("metadata", "name"), n)
+		return d.Text("metadata", "namespace") + "/" + d.Text("metadata", "name") + " " + strconv.Itoa(n)
 	}
 	list, from, strategy := At(spec, "inputs"), At(spec, "inputsFrom"), At(spec, "inputStrategy")
 	var out []inputs
@@ -53,7 +52,9 @@ func inputsOf(d *Doc) []inputs {
 // take keeps the values of a section, by their keys with dots. What YAML or a template may show otherwise than it is written is not known.
 func (in *inputs) take(n *Node, key string) {
 	for i := 0; n.Kind == MappingNode && i+1 < len(n.Content); i += 2 {
-		in.take(n.Content[i+1], strings.TrimPrefix(key+"."+n.Content[i].Value, "."))
+		if name := n.Content[i].Value; !strings.Contains(name, ".") {
+			in.take(n.Content[i+1], strings.TrimPrefix(key+"."+name, "."))
+		}
 	}
 	if n.Kind == ScalarNode && len(n.Value) <= MaxWord && (n.Tag == "!!str" && asWritten.MatchString(n.Value) || number.MatchString(n.Value)) {
 		in.values[key] = n.Value
