@@ -468,6 +468,14 @@ func (c *Cluster) Own() *Kustomization {
 	return c.self
 }
 
+// titleOf is what an entry point is called; of the root as its own Kustomization is, if one is known.
+func (c *Cluster) titleOf(k *Kustomization) string {
+	if k == nil {
+		k = c.Own()
+	}
+	return k.title()
+}
+
 // paths follows the paths of Kustomizations. One whose variables stand in an object that was not read yet waits until everything else was
 // followed.
 func (w *walk) paths(c *Cluster, first []*Kustomization) {
@@ -633,9 +641,7 @@ func (w *walk) read(c *Cluster, k *Kustomization, sources ...kustomize.Piece) []
 		c.add(w.tree, d, k)
 		if d.Text("kind") == resourceSet && manifest.GroupOf(d.Node) == manifest.GroupOperator {
 			c.Leaves = append(c.Leaves, kustomize.Leaf{Place: d.Place, Kind: kustomize.LeafResourceSet, Text: wordResourceSet(d.Text("metadata", "name"))})
-			for _, made := range w.Made(d, k.title()) {
-				c.add(w.tree, made, k)
-			}
+			w.made(c, d, k)
 		}
 	}
 	c.Leaves = append(c.Leaves, r.Leaves...)
@@ -675,6 +681,11 @@ func (w *walk) traced(c *Cluster, k *Kustomization) {
 		unknown(k.PathLine, "spec.path", k.Path)
 	}
 	unknown(k.Place, "its own name", k.title())
+	for _, dir := range k.Components {
+		if p := manifest.Unset(k.Place, "spec.components", dir, k.title()); p.Variable != "" {
+			w.tree.Note(p)
+		}
+	}
 	if k.KubeConfig != "" && c.isOwn(k) {
 		w.tree.Problem(k.PathLine, wordOwnElsewhere(k))
 	}

@@ -63,18 +63,11 @@ func (t *Tree) thing(d *manifest.Doc, object Object) *thing {
 		out.data = d
 		out.uses = account(d, "data") // it may be a kubeConfig's
 	case group == manifest.GroupHelm && object.Kind == "HelmRelease":
-		out.uses = t.chart(d, "spec", "chart", "spec")
-		if r := manifest.RefOf(d, manifest.At(d.Node, "spec", "chartRef")); r.Name != "" {
-			out.uses = append(out.uses, use{ref: r, role: roleChart})
-		}
-		for _, n := range t.List(d, "spec", "valuesFrom") {
-			r := manifest.RefOf(d, n)
-			out.uses = append(out.uses, use{ref: manifest.Ref{Kind: r.Kind, Namespace: "", Name: r.Name}, role: roleValues})
-		}
-		out.uses = slices.Concat(out.uses, t.secretUses(d, manifest.At(d.Node, "spec", "chart")), t.secretUses(d, manifest.At(d.Node, "spec", "kubeConfig")), account(d, "spec"))
+		out.uses = slices.Concat(t.release(d), t.secretUses(d, manifest.At(d.Node, "spec", "chart")), t.secretUses(d, manifest.At(d.Node, "spec", "kubeConfig")), account(d, "spec"))
 		t.makes(d, out)
 	case group == manifest.GroupOperator && object.Kind == resourceSet:
-		out.mentions, out.uses = t.mentions(d), account(d, "spec")
+		out.mentions, out.uses = t.mentions(d)
+		out.uses = append(out.uses, account(d, "spec")...)
 	case group == manifest.GroupOperator && object.Kind == inputProvider:
 		out.uses = t.secretUses(d, manifest.At(d.Node, "spec"))
 	case !named && version == "" && object.Kind == manifest.ServiceAccount:
@@ -96,6 +89,19 @@ func (t *Tree) thing(d *manifest.Doc, object Object) *thing {
 		}
 	}
 	return out
+}
+
+// release is the chart of a HelmRelease, and its values.
+func (t *Tree) release(d *manifest.Doc) []use {
+	uses := t.chart(d, "spec", "chart", "spec")
+	if r := manifest.RefOf(d, manifest.At(d.Node, "spec", "chartRef")); r.Name != "" {
+		uses = append(uses, use{ref: r, role: roleChart})
+	}
+	for _, n := range t.List(d, "spec", "valuesFrom") {
+		r := manifest.RefOf(d, n)
+		uses = append(uses, use{ref: manifest.Ref{Kind: r.Kind, Namespace: "", Name: r.Name}, role: roleValues})
+	}
+	return uses
 }
 
 // makes reads how a HelmRelease calls what its chart makes, and where. What patches do to values that were not kept is not known.
@@ -336,6 +342,7 @@ func variablesOf(t *Tree, own map[string]string, from []*thing) manifest.Variabl
 		}
 	}
 	for key, value := range own {
+		v.Open = v.Open || manifest.Unfilled(key) != ""
 		put(key, value, false, v.Values)
 	}
 	return v

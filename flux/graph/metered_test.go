@@ -23,7 +23,7 @@ import (
 )
 
 // kinds is how many kinds of hostile trees there are.
-const kinds = 15
+const kinds = 16
 
 // hostile draws a tree of one kind: so many of something, each so long.
 func hostile(kind, many, long int) map[string]string {
@@ -88,9 +88,9 @@ func hostile(kind, many, long int) map[string]string {
 		for i := range many {
 			var text strings.Builder
 			for n := range long {
-				fmt.Fprintf(&text, " %x", n*many+i)
+				fmt.Fprintf(&text, " x%x,", n*many+i)
 			}
-			out[fmt.Sprintf("k/%d.yaml", i)] = fmt.Sprintf("apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {name: r%d}\nspec: {resourcesTemplate: '%s'}\n", i, text.String())
+			out[fmt.Sprintf("k/%d.yaml", i)] = fmt.Sprintf("apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {name: r%d}\nspec: {resourcesTemplate: 'a: [%s]'}\n", i, text.String())
 		}
 	case 9: // patterns far down
 		delete(out, "k/kustomization.yaml")
@@ -137,6 +137,12 @@ func hostile(kind, many, long int) map[string]string {
 			}
 			out[fmt.Sprintf("k/%d.yaml", i)], out[fmt.Sprintf("c/%d/values.yaml", i)] = text, ""
 		}
+	case 15: // what ResourceSets make of inputs
+		delete(out, "k/kustomization.yaml")
+		const made = "{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: a<< inputs.a >>}, spec: {path: << inputs.b >><< inputs.c | x >>}}"
+		text := "apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: {name: s}\nspec:\n  inputs: [" +
+			strings.Repeat("{a: b, b: "+word[:min(len(word), 250)]+"}, ", many) + "{}]\n  resources: [" + strings.Repeat(made+", ", min(long, 1000)) + made + "]\n"
+		out["k/0.yaml"], out["k/1.yaml"] = text, text+"  resourcesTemplate: |\n"+strings.Repeat("    ---\n    "+made+"\n", min(long, 1000))
 	}
 	return out
 }
@@ -246,6 +252,8 @@ func TestCosts(t *testing.T) {
 		"few read long":  {13, 2, 100, ""},
 		"sets":           {14, 200, 10, "k/99.yaml: more than 300,000 nodes of YAML"},
 		"few sets":       {14, 2, 10, ""},
+		"inputs":         {15, 100, 1000, "k/0.yaml: more than 300,000 steps"},
+		"few inputs":     {15, 2, 10, ""},
 	} {
 		for command := range commands {
 			grown, counted, m := grows(t, files(hostile(c.kind, c.many, c.long)), command)

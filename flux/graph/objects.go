@@ -20,6 +20,9 @@ type Object struct {
 	patched          []manifest.Place // the patches that changed it
 }
 
+// InSet reports whether a ResourceSet makes it: its document stands in that.
+func (k *Kustomization) InSet() bool { return k.set != nil }
+
 // title is NAMESPACE/NAME; "" for the root.
 func (k *Kustomization) title() string {
 	if k == nil {
@@ -92,6 +95,7 @@ type Kustomization struct {
 	// Copied reports whether Path is not spec.path, but where what stands there is copied or included from.
 	Copied bool
 
+	set     *thing  // the ResourceSet that makes it
 	guess   bool    // its source stands in no file, and may be this repository
 	parts   []piece // what its source is put together of, if it is
 	own     []piece // what stands of these in its path; first what is there
@@ -254,6 +258,9 @@ func (t *Tree) kustomization(d *manifest.Doc, object Object) *Kustomization {
 			Components: t.Texts(d, "spec", "components"), Optional: d.Text("spec", "ignoreMissingComponents") == "true",
 		},
 		Substitute: d.Pairs("spec", "postBuild", "substitute"), Interval: d.Text("spec", "interval"), Timeout: d.Text("spec", "timeout"),
+	}
+	if n := manifest.At(d.Node, "spec", "postBuild", "substitute"); manifest.Unfilled(manifest.Scalar(n)) != "" {
+		k.Substitute = map[string]string{n.Value: ""} // which may be any
 	}
 	k.Keeps = d.Text("spec", "prune") == "false"
 	strategy := d.Text("spec", "postBuild", "substituteStrategy")

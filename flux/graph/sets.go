@@ -49,16 +49,33 @@ var (
 	// filledIn is what is not known of a name before the operator, or Flux, has filled it in; plainName what an object may be called.
 	filledIn  = regexp.MustCompile(`<<.*?>>|\$\{[^}]*\}`)
 	plainName = regexp.MustCompile(`^[a-z0-9*]([-a-z0-9.*]*[a-z0-9*])?$`)
-	// lineOf takes a line of a template apart, as far as it is YAML in block style.
-	lineOf = regexp.MustCompile(`^[\s-]*([\w.]+):\s*(.*?)\s*$`)
-	breaks = regexp.MustCompile(`[\s{}\[\],"':]+`)
+	breaks    = regexp.MustCompile(`[\s{}\[\],"':]+`)
 )
 
-// mentions is what a ResourceSet mentions.
-func (t *Tree) mentions(d *manifest.Doc) mentioned {
+// mentions is what a ResourceSet mentions, and what its HelmReleases are known to use.
+func (t *Tree) mentions(d *manifest.Doc) (mentioned, []use) {
+	var uses []use
 	hold := func(name string) bool { return t.Hold(d.Place.File, 1, len(name)) }
 	m := mentioned{map[mention]bool{}, map[string]bool{d.Text("metadata", "namespace"): true}, map[string]bool{}, hold}
-	m.walk(d.Vars, manifest.At(d.Node, "spec"), "", "")
+	if spec := manifest.At(d.Node, "spec"); spec != nil {
+		for i := 0; i+1 < len(spec.Content); i += 2 {
+			if key := spec.Content[i].Value; key != "resources" && key != "resourcesTemplate" && key != "steps" {
+				m.walk(d.Vars, spec.Content[i+1], key, "")
+			}
+		}
+	}
+	for made := range (&manifest.Work{Reader: &t.Reader, At: d.Place.File}).Made(d) {
+		m.walk(nil, made.Node, "resources", "")
+		if manifest.GroupOf(made.Node) != manifest.GroupHelm || made.Text("kind") != "HelmRelease" {
+			continue
+		}
+		for _, u := range t.release(made) {
+			u.ref.Namespace = cmp.Or(u.ref.Namespace, made.Text("metadata", "namespace"))
+			if manifest.Unfilled(u.ref.Namespace+u.ref.Name+u.chart+strings.Join(u.files, "")) == "" && !hold(u.ref.Name) {
+				uses = append(uses, u)
+			}
+		}
+	}
 	if inputs := manifest.At(d.Node, "spec", "inputsFrom"); inputs != nil {
 		for _, from := range inputs.Content {
 			if manifest.At(from, "selector") != nil {
@@ -66,15 +83,13 @@ func (t *Tree) mentions(d *manifest.Doc) mentioned {
 			}
 		}
 	}
-	return m
+	return m, uses
 }
 
 // walk looks through what stands under a key of a section.
 func (m mentioned) walk(vars *manifest.Variables, n *manifest.Node, key, section string) {
 	switch {
 	case n == nil:
-	case n.Kind == manifest.ScalarNode && key == "resourcesTemplate":
-		m.template(vars.Expand(n.Value))
 	case n.Kind == manifest.ScalarNode:
 		m.text(vars.Expand(n.Value), key, section)
 	case n.Kind == manifest.MappingNode:
@@ -106,27 +121,6 @@ func (m mentioned) text(text, key, section string) {
 		}
 	case !open, section != "metadata" && (key == "" || strings.HasSuffix(strings.ToLower(key), "name")), from:
 		m.name(mention{"", name})
-	}
-}
-
-// template looks through the lines of a template, which is no YAML before it is filled in.
-func (m mentioned) template(text string) {
-	section := ""
-	for line := range strings.Lines(text) {
-		key, value := "", filledIn.ReplaceAllString(line, "*")
-		if parts := lineOf.FindStringSubmatch(value); parts != nil {
-			if key, value = parts[1], parts[2]; value == "" {
-				section = key
-			}
-		}
-		words := breaks.Split(value, -1)
-		for _, word := range words {
-			if len(words) > 1 {
-				key = ""
-			}
-			m.path(word, key)
-			m.qualified(word, key, section, strings.Contains(line, "From"))
-		}
 	}
 }
 
@@ -178,6 +172,64 @@ func (m mentioned) leads(w *walk, to string) bool {
 		}
 	}
 	return false
+}
+
+// made adds to a cluster what the Flux Operator makes of a ResourceSet that decides what Flux reads.
+func (w *walk) made(c *Cluster, set *manifest.Doc, by *Kustomization) {
+	if len(c.sets) == 0 || c.sets[len(c.sets)-1].Place != set.Place {
+		return // it has no name, or was too much
+	}
+	of := c.sets[len(c.sets)-1]
+	for d := range w.Made(set) {
+		group, kind := manifest.GroupOf(d.Node), d.Text("kind")
+		switch chart := manifest.Chart(manifest.At(d.Node, "spec")); {
+		case group == manifest.GroupKustomize && kind == "Kustomization", group == manifest.GroupArtifacts, group == manifest.GroupSource && (kind == gitRepository || kind == "OCIRepository"):
+			if says := set.Apart("metadata"); says != "" {
+				w.tree.Problem(set.Place, wordApart(of.Object, says))
+			}
+			if unnamed(d) {
+				w.tree.Problem(d.Place, wordUnmade(""))
+			}
+		case group == manifest.GroupHelm && manifest.At(chart, manifest.KeyFlux) != nil:
+			w.says([]manifest.Problem{{Place: d.Place, Text: wordReleasesFlux(Object{Kind: kind, Namespace: d.Text("metadata", "namespace"), Name: d.Text("metadata", "name")}, "its values")}}, c.titleOf(by))
+			continue
+		case group == manifest.GroupOperator && kind == "FluxInstance" && w.tree.instance(d, Object{Kind: kind}, "spec").points(c):
+			continue
+		case group == manifest.GroupOperator && (kind == resourceSet || kind == "FluxInstance"):
+			w.tree.Problem(d.Place, wordUnmade(kind))
+			continue
+		case manifest.Unfilled(d.Text("apiVersion")+kind) == "":
+			continue
+		}
+		if w.Spent(0, d.Nodes) {
+			return
+		}
+		w.Doubts(d, by.title())
+		n := len(c.Kustomizations)
+		c.add(w.tree, d, by)
+		for _, k := range c.Kustomizations[n:] {
+			k.set = of
+		}
+	}
+}
+
+// unnamed reports whether it is not known how the metadata of an object is filled in.
+func unnamed(d *manifest.Doc) bool {
+	meta := manifest.At(d.Node, "metadata")
+	if meta == nil || len(meta.Content) == 0 {
+		return true
+	}
+	for i := 0; i < len(meta.Content); i += 2 {
+		if manifest.Unfilled(meta.Content[i].Value) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// points reports whether an instance is known to point Flux at nothing, or at a cluster's root.
+func (i *Instance) points(c *Cluster) bool {
+	return i.URL == "" || i.Path == c.Path && i.branch() == c.Branch && manifest.Unfilled(i.URL) == ""
 }
 
 // mayRelease finds the charts of this repository that a ResourceSet may make releases of, and their values files: as those of a HelmRelease, of each

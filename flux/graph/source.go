@@ -401,11 +401,14 @@ func (w *walk) mixed(c *Cluster, k *Kustomization) {
 
 // composed finds what everything of a cluster is made of.
 func (w *walk) composed(c *Cluster) {
-	for _, k := range slices.Concat(c.roots, c.Kustomizations) {
-		k.origins, _ = w.origins(c, k.uses, k.Object)
-	}
 	for _, r := range c.releases {
 		r.origins, _ = w.origins(c, r.uses, r.Object)
+	}
+	for _, k := range slices.Concat(c.roots, c.Kustomizations) {
+		if k.origins, _ = w.origins(c, k.uses, k.Object); k.set != nil { // it is filled in with what providers say
+			provides := func(o origin) bool { return o.Kind != inputProvider }
+			k.origins = append(k.origins, slices.DeleteFunc(slices.Clone(k.set.origins), provides)...)
+		}
 	}
 }
 
@@ -425,7 +428,7 @@ func (w *walk) depends(c *Cluster) {
 	}
 	seen, made := map[dependency]*manifest.Generator{}, map[manifest.Ref]*thing{}
 	for _, r := range c.releases {
-		w.says(r.unfollowed, r.Entry.title())
+		w.says(r.unfollowed, c.titleOf(r.Entry))
 		origins, missing := w.origins(c, r.uses, r.Object)
 		for _, u := range missing { // the Flux Operator, or somebody by hand, makes them
 			if made[u.ref] == nil {
@@ -488,7 +491,7 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 		if w.Spent(len(files)+len(name)>>4, len(files)/8) {
 			return
 		}
-		w.makesFlux(release, files)
+		w.makesFlux(c, release, files)
 		release.made.Files = append(release.made.Files, files...)
 		if p.source != nil && !c.sameBranch(e, p.branch()) {
 			c.readings = append(c.readings, reading{p.source, e, roleChart, release.Object, files, release})
@@ -510,10 +513,10 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 	}
 }
 
-// makesFlux says where the templates of a HelmRelease's chart make objects of Flux.
-func (w *walk) makesFlux(release *thing, files []string) {
+// makesFlux says where a HelmRelease's chart, or its values there, make objects of Flux.
+func (w *walk) makesFlux(c *Cluster, release *thing, files []string) {
 	for _, file := range files {
-		if !strings.Contains("/"+file, "/templates/") {
+		if !slices.Contains([]string{".yaml", ".yml", ".tpl", ".txt", ".json"}, path.Ext(file)) {
 			continue
 		}
 		text, err := w.tree.ReadWhole(file, manifest.MaxFile)
@@ -521,7 +524,7 @@ func (w *walk) makesFlux(release *thing, files []string) {
 			return
 		}
 		if err != nil || manifest.LeadsFlux(string(text)) {
-			w.says([]manifest.Problem{{Place: release.Place, Text: wordReleasesFlux(release.Object, file)}}, release.Entry.title())
+			w.says([]manifest.Problem{{Place: release.Place, Text: wordReleasesFlux(release.Object, file)}}, c.titleOf(release.Entry))
 			return
 		}
 	}

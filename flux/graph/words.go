@@ -73,6 +73,13 @@ func wordOtherBranch(r Root, branch string) string {
 	return fmt.Sprintf("%s is read from the branch %q by this, and from %q by the file's clusters: which of them it is, is not known", strconv.Quote(r.Path), branch, r.Branch)
 }
 
+func wordUnmade(kind string) string {
+	if kind == "" {
+		return "what a ResourceSet makes here has metadata that do not stand in the file: what it is called is not known"
+	}
+	return fmt.Sprintf("a ResourceSet makes a %s: what that leads to is not followed", manifest.Printable(kind))
+}
+
 func wordReleasesFlux(o Object, by string) string {
 	return fmt.Sprintf("%s makes Flux objects by %s: what they lead to is not followed", shown(o), by)
 }

@@ -21,7 +21,7 @@ func steers(d *manifest.Doc) bool {
 	case manifest.GroupKustomize, manifest.GroupSource, manifest.GroupArtifacts, manifest.GroupHelm:
 		return true
 	case manifest.GroupOperator:
-		return d.Text("kind") == "FluxInstance"
+		return d.Text("kind") == "FluxInstance" || d.Text("kind") == "ResourceSet"
 	}
 	return false
 }

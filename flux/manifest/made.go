@@ -1,169 +1,188 @@
 package manifest
 
 import (
-	"cmp"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"text/template/parse"
 )
 
-var (
-	// action is what the Flux Operator fills in by Go's templates; input is one that is a value of the inputs alone.
-	action = regexp.MustCompile(`(?s)<<(-?)\s*(.*?)\s*(-?)>>`)
-	input  = regexp.MustCompile(`^inputs\.([\w.]+)(\s*\|\s*quote)?$`)
-	// alone is one on lines of its own; control is one that puts nothing in place of itself.
-	alone   = regexp.MustCompile(`(?m)^[ \t]*<<-?\s*([^<>]*?)\s*-?>>[ \t]*$`)
-	control = regexp.MustCompile(`^(?:if|else|end|range|with|define|template|block|break|continue)\b|^/\*|^\$\w+\s*:?=`)
-	words   = regexp.MustCompile(`[\w.]+`)
-	// asWritten is a value that a template and YAML show as it is written.
-	asWritten = regexp.MustCompile(`^[-\w./:@+${}]*$`)
-	number    = regexp.MustCompile(`^(?:0|[1-9][0-9]*|true|false)$`)
-)
+// Made is what the Flux Operator makes of a ResourceSet: each of its objects once for each of its inputs, of those that are called alike the first. What
+// they have that stands in no file, such as what a ResourceSetInputProvider finds, is a variable without a value.
+func (w *Work) Made(d *Doc) iter.Seq[*Doc] {
+	sections := []*Doc{{Place: d.Place, Node: At(d.Node, "spec"), Vars: d.Vars}}
+	for _, step := range w.List(d, "spec", "steps") {
+		sections = append(sections, &Doc{Place: d.Place, Node: step, Vars: d.Vars})
+	}
+	for _, s := range sections {
+		for _, key := range []string{"inputs", "inputsFrom", "resources", "steps"} {
+			if p := Unset(s.Line(key), key, s.Text(key), ""); p.Variable != "" {
+				w.Note(p)
+			}
+		}
+	}
+	inputs := w.inputsOf(d)
+	once := len(inputs) == 1 && inputs[0].inputs == nil && At(d.Node, "spec", "inputsFrom") == nil
+	seen, variables := map[Ref]bool{}, d.Variables(true)
+	return func(yield func(*Doc) bool) {
+		give := func(n *Node) bool {
+			made := &Doc{Place: d.At(n), Node: n, Patched: d.Patched, Vague: d.Vague, filled: variables}
+			id := Ref{Kind: GroupOf(n) + "/" + made.Text("kind"), Namespace: made.Text("metadata", "namespace"), Name: made.Text("metadata", "name")}
+			if left(n) && !once || seen[id] && id.Name != "" {
+				return true
+			}
+			seen[id] = true
+			made.Weigh()
+			return !w.Spent(1+made.Nodes>>4+made.Size>>8, 1) && yield(made)
+		}
+		for _, s := range sections {
+			for _, n := range w.List(s, "resources") {
+				nodes, size := weight(n)
+				for i := range inputs {
+					if w.Spent(1+nodes>>4+size>>6, 0) || !give(inputs[i].object(n, d.Vars)) {
+						return
+					}
+				}
+			}
+			for i := range inputs {
+				for _, n := range inputs[i].documents(s, d.Vars) {
+					if !give(n) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
 
-// inputs is one set of inputs of a ResourceSet: the values of its fields, and what else is filled in then is called by.
-type inputs struct {
-	values map[string]string
-	name   string
+// documents is those of a section's template, filled in; those of lists one by one. What may bring further ones is a problem.
+func (f *filler) documents(s *Doc, vars *Variables) (out []*Node) {
+	template := At(s.Node, "resourcesTemplate")
+	text, ok := vars.expandLines(Scalar(template))
+	if text == "" {
+		return nil
+	}
+	text = f.fill(text)
+	if f.Spent(1+len(text)>>6, 0) {
+		return nil
+	}
+	if !ok || anything.MatchString(text) {
+		f.Problem(s.At(template), wordAnything)
+	}
+	for _, made := range f.Inline(s.At(template), text) {
+		if n := made.Node; twice(n, false) || strings.Contains(GroupOf(n), "fluxcd") && twice(n, true) {
+			f.Problem(made.Place, wordTwice)
+		}
+		if items := At(made.Node, "items"); items != nil && items.Kind == SequenceNode {
+			out = append(out, items.Content...)
+		} else {
+			out = append(out, made.Node)
+		}
+	}
+	return slices.DeleteFunc(out, func(n *Node) bool { return n.Kind != MappingNode })
+}
+
+// anything is a line at the margin of a template that may be any documents, or what an object is.
+var anything = regexp.MustCompile(`(?m)^["']?\$\{[^}\n]*\}["']?:?[ \t\r]*$`)
+
+// twice reports whether a section, or one in it, has a key twice.
+func twice(n *Node, within bool) bool {
+	seen := map[string]bool{}
+	for i := 0; n.Kind == MappingNode && i < len(n.Content); i += 2 {
+		if seen[n.Content[i].Value] {
+			return true
+		}
+		seen[n.Content[i].Value] = true
+	}
+	return within && slices.ContainsFunc(n.Content, func(child *Node) bool { return twice(child, true) })
 }
 
 // inputsOf is the sets of inputs of a ResourceSet, as far as they stand in it: of those from elsewhere, or that are put together of each other, one stands for
-// all. Without any its objects are made once.
-func inputsOf(d *Doc) []inputs {
+// all. Without any its objects are made once, as they are written.
+func (w *Work) inputsOf(d *Doc) (out []filler) {
 	spec := At(d.Node, "spec")
-	named := func(n int) string {
-		return d.Text("metadata", "namespace") + "/" + d.Text("metadata", "name") + " " + strconv.Itoa(n)
+	name, namespace := d.Text("metadata", "name"), d.Text("metadata", "namespace")
+	parsed := map[string]*parse.ListNode{}
+	add := func(values *Node) {
+		out = append(out, filler{Work: w, file: d.Place.File, parsed: parsed, inputs: values, name: namespace + "/" + name + " " + strconv.Itoa(len(out))})
 	}
-	list, from, strategy := At(spec, "inputs"), At(spec, "inputsFrom"), At(spec, "inputStrategy")
-	var out []inputs
-	if list != nil && list.Kind == SequenceNode && (strategy == nil || d.Text("spec", "inputStrategy", "name") == "Flatten") {
-		for i, n := range list.Content {
-			in := inputs{map[string]string{}, named(i)}
-			in.take(n, "")
-			out = append(out, in)
+	if At(spec, "inputStrategy") == nil || d.Text("spec", "inputStrategy", "name") == "Flatten" {
+		for _, n := range w.List(d, "spec", "inputs") {
+			with := settled(d.Vars, n)
+			if with.Kind == MappingNode { // and of whom they are
+				assign(with, &Node{Value: "provider", Tag: "!!str"}, Mapping(n.Line, "apiVersion", d.Text("apiVersion"), "kind", d.Text("kind"), "name", name, "namespace", namespace))
+			}
+			add(with)
 		}
 	}
-	if len(out) == 0 || from != nil && (from.Kind != SequenceNode || len(from.Content) > 0) {
-		out = append(out, inputs{name: named(-1)})
+	if from := At(spec, "inputsFrom"); len(out) == 0 || from != nil && (from.Kind != SequenceNode || len(from.Content) > 0) {
+		add(nil)
 	}
 	return out
 }
 
-// take keeps the values of a section, by their keys with dots. What YAML or a template may show otherwise than it is written is not known.
-func (in *inputs) take(n *Node, key string) {
-	for i := 0; n.Kind == MappingNode && i+1 < len(n.Content); i += 2 {
-		if name := n.Content[i].Value; !strings.Contains(name, ".") {
-			in.take(n.Content[i+1], strings.TrimPrefix(key+"."+name, "."))
-		}
-	}
-	if n.Kind == ScalarNode && len(n.Value) <= MaxWord && (n.Tag == "!!str" && asWritten.MatchString(n.Value) || number.MatchString(n.Value)) {
-		in.values[key] = n.Value
-	}
-}
-
-// fill fills in a text: what is not known is a variable that nothing sets.
-func (in *inputs) fill(text string) string {
-	if !strings.Contains(text, "<<") {
-		return text
-	}
-	return action.ReplaceAllStringFunc(text, func(s string) string {
-		m := action.FindStringSubmatch(s)
-		if known := input.FindStringSubmatch(m[2]); known != nil && m[1]+m[3] == "" {
-			switch value, ok := in.values[known[1]]; {
-			case ok && known[2] != "":
-				return strconv.Quote(value)
-			case ok:
-				return value
-			}
-		}
-		shown := strings.Join(words.FindAllString(m[2][:min(len(m[2]), MaxWord)], -1), " ")
-		return "${" + cmp.Or(shown, "inputs") + " " + hashOf([]byte(in.name + "\x00" + m[2]))[:8] + "}"
-	})
-}
-
-// object fills in an object, and gives a copy.
-func (in *inputs) object(n *Node) *Node {
+// settled is inputs with what variables make of them. What may be another value then, or where it stands without quotes, is not known.
+func settled(vars *Variables, n *Node) *Node {
 	out := *n
-	out.Value = in.fill(n.Value)
-	if text := bare(&Node{Kind: MappingNode}, out.Value); out.Value != n.Value && text != nil && text.Kind == ScalarNode {
-		out.Value = text.Value // without quotes
+	if text := vars.Expand(n.Value); text != n.Value {
+		out.Value, out.Tag = text, ""
+		if is := bare(&Node{Kind: MappingNode}, text); is != nil && is.Kind == ScalarNode {
+			out.Value, out.Tag = is.Value, is.Tag
+		}
+	}
+	if n.Kind == ScalarNode && (Unfilled(out.Value) != "" || out.Tag == "!!str" && ambiguous.MatchString(out.Value)) {
+		out.Tag = ""
 	}
 	out.Content = make([]*Node, len(n.Content))
 	for i, child := range n.Content {
-		out.Content[i] = in.object(child)
+		out.Content[i] = settled(vars, child)
 	}
 	return &out
 }
 
-// Made is the Flux Kustomizations and their sources that the Flux Operator makes of a ResourceSet, as documents of its file. What they have that stands in no
-// file, such as the inputs of a ResourceSetInputProvider, is a variable without a value; and what may be such an object and is not read is a problem.
-func (w *Work) Made(d *Doc, of string) (out []*Doc) {
-	spec := At(d.Node, "spec")
-	sections := []*Node{spec}
-	if steps := At(spec, "steps"); steps != nil {
-		sections = append(sections, steps.Content...)
+// object fills in an object, and gives a copy. A key is not filled in: which one it is decides what else counts.
+func (f *filler) object(n *Node, vars *Variables) *Node {
+	out := *n
+	text := vars.Expand(n.Value)
+	if out.Value = text; strings.Contains(text, "<<") {
+		out.Value = f.scalar(text, n.Line)
 	}
-	add := func(n *Node, template string) {
-		if w.Spent(1, 0) || n.Kind != MappingNode || !w.makes(d, n) {
-			return
-		}
-		if cases(template) {
-			w.Problem(d.At(n), wordCases)
-		}
-		made := &Doc{Place: d.At(n), Node: n, Vars: d.Vars, Patched: d.Patched, Vague: d.Vague}
-		if made.Weigh(); w.Spent(0, made.Nodes) {
-			return
-		}
-		w.doubts(made, of)
-		out = append(out, made)
-	}
-	for _, in := range inputsOf(d) {
-		for _, s := range sections {
-			if resources := At(s, "resources"); resources != nil {
-				for _, n := range resources.Content {
-					add(in.object(n), "")
-				}
-			}
-			template := At(s, "resourcesTemplate")
-			for _, n := range w.template(d, &in, template) {
-				add(n, Scalar(template))
-			}
+	out.Content = make([]*Node, len(n.Content))
+	for i, child := range n.Content {
+		switch out.Content[i] = f.object(child, vars); {
+		case n.Kind == MappingNode && i%2 == 0 && strings.Contains(child.Value, "<<"):
+			out.Content[i].Value = f.unknown(child.Value)
 		}
 	}
-	return out
+	return &out
 }
 
-// makes reports whether an object of a ResourceSet is one that is read, or may be; what another one leads to is said not to be.
-func (w *Work) makes(d *Doc, n *Node) bool {
-	group, kind := GroupOf(n), Scalar(At(n, "kind"))
+// scalar fills in a text of an object, which stands in YAML as the operator writes it: without quotes, if it needs none before it is filled in.
+func (f *filler) scalar(text string, line int32) string {
+	before, filled := bare(&Node{Kind: MappingNode}, text), f.fill(text)
+	after := bare(&Node{Kind: MappingNode}, filled)
 	switch {
-	case group == GroupKustomize && kind == "Kustomization", group == GroupArtifacts, group == GroupSource && (kind == "GitRepository" || kind == "OCIRepository"):
-		return true
-	case group == GroupOperator && (kind == "ResourceSet" || kind == "FluxInstance"), kind == "" && len(n.Content) > 0 && Unfilled(n.Content[0].Value) != "":
-		w.Problem(d.At(n), wordUnmade(kind))
+	case strings.Contains(filled, "\n") && !strings.Contains(text, "\n"):
+		f.Problem(Place{f.file, int(line)}, wordAnything)
+		return f.unknown(text)
+	case before == nil || before.Kind != ScalarNode || before.Value != text || after == nil || after.Kind != ScalarNode:
+		return f.unknown(text)
 	}
-	return Unfilled(Scalar(At(n, "apiVersion"))+kind) != ""
+	return after.Value
 }
 
-// template is the documents of a template, filled in. A line of its own may bring any fields, which are a key with a variable.
-func (w *Work) template(d *Doc, in *inputs, template *Node) (out []*Node) {
-	text := Scalar(template)
-	if text == "" || w.Spent(1+len(text)>>8, 0) {
-		return nil
+// left reports whether the Flux Operator leaves an object out. Whether it does decides nothing else of it.
+func left(n *Node) bool {
+	const reconcile = GroupOperator + "/reconcile"
+	notes := At(n, "metadata", "annotations")
+	if notes == nil {
+		return false
 	}
-	text = alone.ReplaceAllStringFunc(text, func(line string) string {
-		if control.MatchString(alone.FindStringSubmatch(line)[1]) {
-			return ""
-		}
-		return in.fill(strings.Replace(line, "<<", "\"<<", 1)) + "\":"
-	})
-	for _, made := range w.Inline(d.At(template), in.fill(text)) {
-		out = append(out, made.Node)
+	is := Scalar(At(notes, reconcile)) == "disabled"
+	if i := slot(notes, reconcile); !is && i >= 0 {
+		notes.Content = slices.Delete(notes.Content, i, i+2)
 	}
-	return out
-}
-
-// cases reports whether a template has several texts for one place: what stands there is not told from what does not.
-func cases(template string) bool {
-	return slices.ContainsFunc(action.FindAllStringSubmatch(template, -1), func(m []string) bool { return strings.HasPrefix(m[2], "else") })
+	return is
 }

@@ -149,20 +149,27 @@ func Chart(spec *Node) *Node {
 		}
 	}
 	add(KeyObjects, plainNames(values), values != nil && Mentions(values, "kind"))
-	add(KeyFlux, nil, values != nil && (leadsFlux(values) || At(values, "gitRepository", "spec") != nil || At(values, "kustomization", "spec") != nil)) // of flux2-sync
+	add(KeyFlux, nil, values != nil && leadsFlux(values))
 	add(KeyNamespaces, append(namespaces(values, false), namespaces(At(spec, "postRenderers"), false)...), false)
 	return out
 }
 
 // LeadsFlux reports whether a text has objects that say what Flux reads.
 func LeadsFlux(text string) bool {
-	return fluxObject.MatchString(text) || strings.Contains(text, GroupHelm+"/v") && strings.Contains(text, "GitRepository")
+	return fluxObject.MatchString(text) || release.MatchString(text) && strings.Contains(text, "GitRepository")
 }
 
-var fluxObject = regexp.MustCompile(`(?:kustomize\.toolkit|source\.toolkit|source\.extensions)\.fluxcd\.io/v|fluxcd\.controlplane\.io/v`)
+var (
+	fluxObject = regexp.MustCompile(`(?m)^[^#\n]*apiVersion["']?:[ \t]*["']?` + fluxGroups)
+	release    = regexp.MustCompile(`(?m)^[^#\n]*apiVersion["']?:[ \t]*["']?helm\.toolkit\.fluxcd\.io/`)
+	fluxGroup  = regexp.MustCompile("^" + fluxGroups)
+)
 
+const fluxGroups = `(?:(?:kustomize\.toolkit|source\.toolkit|source\.extensions)\.fluxcd\.io|fluxcd\.controlplane\.io)/`
+
+// leadsFlux is the same of values, and those of the chart flux2-sync.
 func leadsFlux(n *Node) bool {
-	return LeadsFlux(n.Value) || slices.ContainsFunc(n.Content, leadsFlux)
+	return At(n, "gitRepository", "spec") != nil || At(n, "kustomization", "spec") != nil || fluxGroup.MatchString(Scalar(At(n, "apiVersion"))) || LeadsFlux(n.Value) || slices.ContainsFunc(n.Content, leadsFlux)
 }
 
 // namespaces is what stands under keys of namespaces, said: all of it; a text that speaks of any may say each.

@@ -152,6 +152,9 @@ func Unfilled(s string) string {
 	if !found {
 		return ""
 	}
+	if in, _, open := strings.Cut(rest, ">>"); open && strings.HasPrefix(rest, "<<") {
+		return in + ">>"
+	}
 	rest = strings.TrimPrefix(rest, "#")
 	return rest[:min(len(rest), max(1, len(variableName.FindString(rest))))]
 }
@@ -184,12 +187,12 @@ func (w *Work) Refilled(d *Doc, of string) *Doc {
 	} else if At(d.Node, keySOPS) == nil {
 		return d
 	}
-	w.doubts(out, of)
+	w.Doubts(out, of)
 	return out
 }
 
-// doubts says what a document may have by a variable without a value that is more than a text.
-func (w *Work) doubts(d *Doc, of string) {
+// Doubts says what a document may have by a variable without a value that is more than a text.
+func (w *Work) Doubts(d *Doc, of string) {
 	group := GroupOf(d.Node)
 	flux := strings.Contains(group, ".toolkit.fluxcd.io") || group == GroupArtifacts
 	for _, key := range []string{"apiVersion", "kind"} {

@@ -18,7 +18,8 @@ const (
 	wordPointer     = "it has an operation for what is not there"
 	wordTest        = "a test in it fails"
 	wordEncrypted   = "it is encrypted as a whole"
-	wordCases       = "what the ResourceSet makes of this depends on its template's cases: which of them it is, is not known"
+	wordAnything    = "what the ResourceSet makes of this may be any objects: what they lead to is not followed"
+	wordTwice       = "the ResourceSet makes an object of this that has a key twice: what it leads to is not followed"
 	wordNoTexts     = "it has labels or annotations that are empty, or no texts"
 )
 
@@ -61,10 +62,3 @@ func wordUnknown(field, value, name string) string {
 
 // PatchProblem is what is said of a patch that was not read.
 func PatchProblem(problem string) string { return "the patch was not read: " + problem }
-
-func wordUnmade(kind string) string {
-	if kind == "" {
-		return "what the ResourceSet makes of this is not known"
-	}
-	return fmt.Sprintf("a ResourceSet makes a %s: what that leads to is not followed", kind)
-}

@@ -43,7 +43,11 @@ func (g *Graph) hidden(files map[string]outcome) ([]config.Note, map[manifest.Pr
 		if isLive(e.releases) && !g.untold(e.Entry) {
 			continue
 		}
-		for k := e.Kustomization; k != nil && !windowed[k.Namespace+"/"+k.Name]; k = k.Entry { // it is what they that apply it make of it
+		k := e.Kustomization
+		if k == nil {
+			k = e.Cluster.Own()
+		}
+		for ; k != nil && !windowed[k.Namespace+"/"+k.Name]; k = k.Entry { // it is what they that apply it make of it
 			windowed[k.Namespace+"/"+k.Name] = true
 		}
 	}

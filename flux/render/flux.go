@@ -197,6 +197,10 @@ func (in drawing) cluster(c graph.Cluster) (fluxView, error) {
 		if root(c, k) || !named(k.Namespace, k.Name) {
 			continue
 		}
+		if k.InSet() {
+			v.Notes = append(v.Notes, wordInSet(k))
+			continue
+		}
 		to := &v.Live
 		if of[k] == nil && k.Source != nil && k.Source.Follows() != v.Live.Branch {
 			v.Notes = append(v.Notes, wordOtherSource(k)) // a tenant's branch, a tag: nothing of it is known

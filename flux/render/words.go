@@ -136,6 +136,10 @@ func wordOtherSource(k *graph.Kustomization) string {
 	return plan.Clean(id(k)) + " (" + plan.Clean(k.String()) + ") is made of another branch, tag or commit: it stays as it is"
 }
 
+func wordInSet(k *graph.Kustomization) string {
+	return plan.Clean(id(k)) + " (" + plan.Clean(k.String()) + ") is made by a ResourceSet: change its source there"
+}
+
 func wordWaits(live, windowed string) string {
 	return plan.Clean(live) + " is live and depends on " + plan.Clean(windowed) + ", which is windowed: it waits for the window where that was never applied"
 }

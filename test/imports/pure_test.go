@@ -24,7 +24,7 @@ import (
 var pure = map[string]string{
 	"window":         "archive/zip bytes cmp embed errors fmt io/fs iter math/bits regexp slices sort strconv strings sync sync/atomic time github.com/robfig/cron/v3",
 	"layout":         "fmt math path slices strconv strings sync unicode unicode/utf8",
-	"flux/manifest":  "bytes cmp crypto/sha256 encoding/base64 encoding/hex encoding/json errors fmt io maps path regexp regexp/syntax slices strconv strings unicode unicode/utf8 go.yaml.in/yaml/v3",
+	"flux/manifest":  "bytes cmp crypto/sha256 encoding/base64 encoding/hex encoding/json errors fmt io iter maps path regexp regexp/syntax slices strconv strings text/template/parse unicode unicode/utf8 go.yaml.in/yaml/v3",
 	"flux/kustomize": "bytes cmp errors fmt io io/fs maps path reflect regexp slices strings github.com/go-git/gcfg github.com/go-git/go-git/v5/plumbing/format/gitignore",
 	"flux/graph":     "cmp fmt io/fs maps path regexp slices strconv strings",
 	"flux/analysis":  "bytes cmp context errors fmt io io/fs maps slices strings time",
