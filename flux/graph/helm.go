@@ -2,6 +2,7 @@ package graph
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -341,9 +342,12 @@ func variablesOf(t *Tree, own map[string]string, from []*thing) manifest.Variabl
 			put(key, "", true, nil)
 		}
 	}
+	open := slices.ContainsFunc(slices.Collect(maps.Keys(own)), func(key string) bool { return manifest.Unfilled(key) != "" })
 	for key, value := range own {
-		v.Open = v.Open || manifest.Unfilled(key) != ""
-		put(key, value, false, v.Values)
+		if put(key, value, open, v.Values); open { // it may be any of them
+			delete(v.Values, key)
+		}
 	}
+	v.Open = v.Open || open
 	return v
 }

@@ -163,8 +163,10 @@ func (f *filler) object(n *Node, vars *Variables) *Node {
 func (f *filler) scalar(text string, line int32) string {
 	before, filled := bare(&Node{Kind: MappingNode}, text), f.fill(text)
 	after := bare(&Node{Kind: MappingNode}, filled)
-	switch {
-	case strings.Contains(filled, "\n") && !strings.Contains(text, "\n"):
+	switch lines := strings.Count(text, "\n"); {
+	case lines > 0 && strings.Count(filled, "\n") == lines: // a block of lines
+		return filled
+	case strings.Contains(filled, "\n"):
 		f.Problem(Place{f.file, int(line)}, wordAnything)
 		return f.unknown(text)
 	case before == nil || before.Kind != ScalarNode || before.Value != text || after == nil || after.Kind != ScalarNode:

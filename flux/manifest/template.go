@@ -56,12 +56,9 @@ func (f *filler) fill(text string) string {
 
 // unknown is the variable that stands for an expression.
 func (f *filler) unknown(expression string) string {
-	shown := strings.Join(shownIn.FindAllString(expression[:min(len(expression), MaxWord)], -1), " ")
-	return openBy + shown + ">>#" + hashOf([]byte(f.name + "\x00" + expression))[:8] + "}"
+	shown := strings.Join(shownIn.FindAllString(expression[:min(len(expression), 60)], -1), " ")
+	return "${<<" + shown + ">>#" + hashOf([]byte(f.name + "\x00" + expression))[:8] + "}"
 }
-
-// openBy is how such a variable begins.
-const openBy = "${<<"
 
 var (
 	shownIn = regexp.MustCompile(`[\w.$|-]+`)

@@ -214,7 +214,11 @@ func (w *Work) open(d *Doc, n *Node, in, of string) {
 		if n.Kind == MappingNode && i%2 == 1 {
 			key = n.Content[i-1]
 		}
-		switch p := Unset(d.At(child), key.Value, child.Value, of); {
+		field := key.Value
+		if key == child {
+			field = "a key"
+		}
+		switch p := Unset(d.At(child), field, child.Value, of); {
 		case child.Kind != ScalarNode:
 			within := key.Value
 			if n.Kind == SequenceNode {

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -52,9 +53,12 @@ func Printable(s string) string {
 	if len(s) > 2*MaxWord {
 		s = s[:2*MaxWord] + "…"
 	}
-	quoted := strconv.Quote(s)
+	quoted := strconv.Quote(openAs.ReplaceAllString(s, "$1"))
 	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
 }
+
+// openAs is a variable that stands for what a ResourceSet has filled in, and how that is written there.
+var openAs = regexp.MustCompile(`\$\{(<<[^}]*>>)#[0-9a-f]{8}\}`)
 
 func wordUnknown(field, value, name string) string {
 	return fmt.Sprintf("%s is %s: the value of %s is not known from the tree, and what it leads to is not followed", field, Printable(value), Printable(name))

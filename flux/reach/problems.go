@@ -227,24 +227,13 @@ func (g *Graph) lost() (out []layout.Release) {
 // readsNothing is why an entry point reads no file.
 func readsNothing(e graph.Entry) string {
 	path := e.Path()
-	if _, after, found := strings.Cut(path, "${"); found {
-		return wordNoValue(variableOf(after))
+	if name := manifest.Unfilled(path); name != "" {
+		return wordNoValue(name)
 	}
 	if e.Kustomization != nil && !e.Cluster.Stands(e.Kustomization) {
 		return wordNoPath(path)
 	}
 	return wordNoFile(path)
-}
-
-// variableOf is the name that an expression begins with.
-func variableOf(text string) string {
-	end := strings.IndexFunc(text, func(r rune) bool {
-		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	})
-	if end < 0 {
-		end = len(text)
-	}
-	return text[:end]
 }
 
 // unmatched warns where what nothing is known to read may change at any time: the graph may only not know who reads it.

@@ -20,6 +20,13 @@ func TestSets(t *testing.T) {
 	git := func(name, spec string) string {
 		return "{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {name: \"" + name + "\", namespace: flux-system}, spec: {" + spec + "}}"
 	}
+	provider := object("fluxcd.controlplane.io/v1", "ResourceSetInputProvider", "pull", "{type: Static}")
+	inApps := func(spec string) string {
+		return "-- apps/set.yaml --\n" + object("fluxcd.controlplane.io/v1", "ResourceSet", "set", spec)
+	}
+	release := func(spec string) string {
+		return "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: r, namespace: flux-system}, spec: {" + spec + ", sourceRef: {kind: GitRepository, name: flux-system}}}}}"
+	}
 	const (
 		inputs = "inputs: [{tenant: a, name: held}, {tenant: b, name: free, n: {m: tenants}}], "
 		from   = "inputsFrom: [{name: more}], "
@@ -28,7 +35,7 @@ func TestSets(t *testing.T) {
 	template := func(text string) string {
 		return set("\n  " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ") + "\n")
 	}
-	const object = `
+	const written = `
     apiVersion: kustomize.toolkit.fluxcd.io/v1
     kind: Kustomization
     metadata:
@@ -51,13 +58,13 @@ func TestSets(t *testing.T) {
 		"quoted":                                    {bare + set("{"+inputs+"resources: ["+made("<< inputs.name | quote >>", "./tenants/<< inputs.tenant >>", "flux-system")+"]}"), "tenants/a/x.yaml", "weekend"},
 		"a variable of Flux":                        {bare + set("{inputs: [{tenant: \"${T:=a}\"}], resources: ["+made("held", "./tenants/<< inputs.tenant >>", "flux-system")+"]}"), "tenants/a/x.yaml", broken},
 		"a variable of Flux with a value":           {strings.Replace(bare, "{path: ./clusters", "{postBuild: {substitute: {T: a}}, path: ./clusters", 1) + set("{inputs: [{tenant: \"${T}\"}], resources: ["+made("held", "./tenants/<< inputs.tenant >>", "flux-system")+"]}"), "tenants/a/x.yaml", "weekend"},
-		"a template":                                {bare + template(inputs[:len(inputs)-2]+"\nresourcesTemplate: |"+object), "tenants/a/x.yaml", "weekend"},
-		"a template's second document":              {bare + template(inputs[:len(inputs)-2]+"\nresourcesTemplate: |\n    ---\n    apiVersion: v1\n    kind: Namespace\n    ---"+object), "tenants/a/x.yaml", "weekend"},
-		"a template with a condition":               {bare + template(inputs[:len(inputs)-2]+"\nresourcesTemplate: |\n    <<- if inputs.name >>"+object+"    <<- end >>\n"), "tenants/a/x.yaml", "weekend"},
-		"a template with cases":                     {bare + template(inputs[:len(inputs)-2]+"\nresourcesTemplate: |"+object+"    <<- if inputs.x >>\n      suspend: true\n    <<- else >>\n      suspend: false\n    <<- end >>\n"), "live/a.yaml", broken},
+		"a template":                                {bare + template(inputs[:len(inputs)-2]+"\nresourcesTemplate: |"+written), "tenants/a/x.yaml", "weekend"},
+		"a template's second document":              {bare + template(inputs[:len(inputs)-2]+"\nresourcesTemplate: |\n    ---\n    apiVersion: v1\n    kind: Namespace\n    ---"+written), "tenants/a/x.yaml", "weekend"},
+		"a template with a condition":               {bare + template(inputs[:len(inputs)-2]+"\nresourcesTemplate: |\n    <<- if inputs.name >>"+written+"    <<- end >>\n"), "tenants/a/x.yaml", "weekend"},
+		"a template with cases":                     {bare + template(inputs[:len(inputs)-2]+"\nresourcesTemplate: |"+written+"    <<- if inputs.x >>\n      suspend: true\n    <<- else >>\n      suspend: false\n    <<- end >>\n"), "live/a.yaml", broken},
 		"cases of something else":                   {root + template("resourcesTemplate: |\n    kind: ConfigMap\n    data:\n    <<- if inputs.x >>\n      a: b\n    <<- else >>\n      a: c\n    <<- end >>\n"), "live/a.yaml", "-"},
 		"fields of an input":                        {root + template("resourcesTemplate: |\n    kind: Deployment\n    metadata:\n      labels:\n        << inputs.labels | toYaml | nindent 8 >>\n"), "live/a.yaml", "-"},
-		"a section of an input":                     {bare + template("resourcesTemplate: |"+strings.Replace(object, "path: ./tenants/<< inputs.tenant >>", "<< inputs.spec | toYaml >>", 1)), "live/a.yaml", broken},
+		"a section of an input":                     {bare + template("resourcesTemplate: |"+strings.Replace(written, "path: ./tenants/<< inputs.tenant >>", "<< inputs.spec | toYaml >>", 1)), "live/a.yaml", broken},
 		"an object of an input":                     {bare + template("resourcesTemplate: |\n    << inputs.object | toYaml >>\n"), "live/a.yaml", broken},
 		"a template that is no YAML":                {bare + template("resourcesTemplate: |\n    a: b: c\n"), "live/a.yaml", broken},
 		"a kind of an input":                        {root + set("{resources: [{apiVersion: << inputs.api >>, kind: << inputs.kind >>}]}"), "live/a.yaml", broken},
@@ -67,12 +74,39 @@ func TestSets(t *testing.T) {
 		"whose it is":                               {bare + set("{inputs: [{n: 1}], resources: ["+made("held", "./tenants/a", "<< inputs.provider.namespace >>")+"]}"), "tenants/a/x.yaml", "weekend"},
 		"a path of a function":                      {bare + set("{"+inputs+"resources: ["+made("held", "./tenants/<< inputs.tenant | trunc 1 >>", "flux-system")+"]}"), "live/a.yaml", broken},
 		"a path of a function that changes nothing": {bare + set("{"+inputs+"resources: ["+made("<< inputs.name | default \\\"x\\\" >>", "./<< printf \\\"%s/%s\\\" \\\"tenants\\\" (lower inputs.tenant) >>", "flux-system")+"]}"), "tenants/a/x.yaml", "weekend"},
+		"a number of seven digits":                  {bare + set("{inputs: [{n: 1234567}], resources: ["+made("held", "./tenants/<< inputs.n >>", "flux-system")+"]}") + "-- tenants/1234567/x.yaml --\n" + configMap, "live/a.yaml", broken},
+		"a number that is shown":                    {bare + set("{inputs: [{n: 12}], resources: ["+made("held", "./tenants/<< inputs.n >>", "flux-system")+"]}") + "-- tenants/12/x.yaml --\n" + configMap, "tenants/12/x.yaml", "weekend"},
+		"a provider of its own":                     {bare + set("{inputs: [{provider: {name: a}}], resources: ["+made("held", "./tenants/<< inputs.provider.name >>", "flux-system")+"]}") + "-- tenants/set/x.yaml --\n" + configMap, "tenants/set/x.yaml", "weekend"},
+		"a key with a dot":                          {bare + set("{inputs: [{at: {dir: a}, at.dir: b}], resources: ["+made("held", "./tenants/<< inputs.at.dir >>", "flux-system")+"]}"), "tenants/a/x.yaml", "weekend"},
+		"a variable that is no text":                {strings.Replace(bare, "{path: ./clusters", "{postBuild: {substitute: {T: \"no\"}}, path: ./clusters", 1) + set("{inputs: [{t: \"${T}\"}], resources: ["+made("held", "./tenants/<< inputs.t >>", "flux-system")+"]}"), "live/a.yaml", broken},
+		"a dollar before it":                        {strings.Replace(bare, "{path: ./clusters", "{postBuild: {substitute: {t: a}}, path: ./clusters", 1) + set("{inputs: [{t: \"{t}\"}], resources: ["+made("held", "./tenants/$<< inputs.t >>", "flux-system")+"]}"), "live/a.yaml", broken},
+		"a text that needs quotes":                  {bare + set("{inputs: [{t: ./tenants/a}], resources: ["+made("held", "<< inputs.t >> #1", "flux-system")+"]}"), "live/a.yaml", broken},
+		"a key that is filled in":                   {bare + set("{inputs: [{k: path}], resources: ["+strings.Replace(made("held", "./apps", "flux-system"), "spec: {", "spec: {\"<< inputs.k >>\": ./tenants/a, ", 1)+"]}"), "live/a.yaml", broken},
+		"lines of a text":                           {bare + template("inputs:\n  - note: \"x\\n  path: ./tenants/a\"\nresourcesTemplate: |"+strings.NewReplacer("<< inputs.name | quote >>", "held", "      path: ./tenants/<< inputs.tenant >>\n", "", "        name: flux-system\n", "        name: flux-system\n      # << inputs.note >>\n").Replace(written)), "tenants/a/x.yaml", "weekend"},
+		"lines in an object":                        {bare + set("{inputs: [{n: \"x\\nkind: Kustomization\"}], resources: [{apiVersion: v1, kind: ConfigMap, metadata: {name: << inputs.n >>}}]}"), "live/a.yaml", broken},
+		"a document out of a value":                 {bare + template("inputs: [{sep: ---}]\nresourcesTemplate: |"+strings.NewReplacer("<< inputs.name | quote >>", "held", "<< inputs.tenant >>", "a").Replace(written)+"    << inputs.sep >>\n    kind: ConfigMap\n"), "tenants/a/x.yaml", "weekend"},
+		"a comment of Go":                           {bare + template("resourcesTemplate: |"+strings.NewReplacer("<< inputs.name | quote >>", "held", "path: ./tenants/<< inputs.tenant >>", "<</* old: >>\n      path: ./none\n      */>>path: ./tenants/a").Replace(written)), "tenants/a/x.yaml", "weekend"},
+		"blanks that are trimmed":                   {bare + template("resourcesTemplate: |"+strings.NewReplacer("<< inputs.name | quote >>", "held", "path: ./tenants/<< inputs.tenant >>", "path: ./tenants/a\n      # was\n      <<- /* */ ->>\n      path: ./none").Replace(written)), "tenants/a/x.yaml", "weekend"},
+		"a template in it":                          {bare + template("resourcesTemplate: |\n    <<- define \"common\" >>\n      components: [../b]\n    <<- end >>"+strings.NewReplacer("<< inputs.name | quote >>", "held", "<< inputs.tenant >>", "a").Replace(written)+"    << template \"common\" >>\n"), "live/a.yaml", broken},
+		"a list":                                    {bare + template("resourcesTemplate: |\n    kind: List\n    items: ["+made("held", "./tenants/a", "flux-system")+"]\n"), "tenants/a/x.yaml", "weekend"},
+		"one of two fields":                         {bare + template("resourcesTemplate: |"+strings.NewReplacer("<< inputs.name | quote >>", "held", "      path: ./tenants/<< inputs.tenant >>\n", "    << if inputs.x >>\n      path: ./none\n    << end >>\n    << if not inputs.x >>\n      path: ./tenants/a\n    << end >>\n").Replace(written)), "live/a.yaml", broken},
+		"a field that may be":                       {bare + template("resourcesTemplate: |"+strings.NewReplacer("<< inputs.name | quote >>", "held", "      path: ./tenants/<< inputs.tenant >>\n", "    << if inputs.x >>\n      path: ./tenants/a\n    << end >>\n").Replace(written)), "live/a.yaml", broken},
+		"metadata of an input":                      {bare + set("{resources: [{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: << inputs.meta | toYaml | nindent 4 >>, spec: {path: ./tenants/a, sourceRef: {kind: GitRepository, name: flux-system}}}]}"), "live/a.yaml", broken},
+		"variables of an input":                     {bare + set("{resources: ["+strings.Replace(made("mid", "./mid", "flux-system"), "spec: {", "spec: {postBuild: {substitute: {\"<< inputs.k >>\": a}}, ", 1)+"]}") + "-- mid/y.yaml --\n" + heldKs("\"./tenants/${dir:=b}\"", "GitRepository", "flux-system"), "live/a.yaml", broken},
+		"a component that may be left out":          {bare + set("{resources: ["+strings.Replace(made("held", "./tenants/a", "flux-system"), "spec: {", "spec: {ignoreMissingComponents: true, components: [<< index inputs.c 0 >>], ", 1)+"]}"), "live/a.yaml", broken},
+		"a ResourceSet that is put off":             {bare + strings.Replace(set("{resources: ["+made("held", "./tenants/a", "flux-system")+"]}"), "name: set,", "name: set, annotations: {fluxcd.controlplane.io/reconcile: disabled},", 1), "live/a.yaml", broken},
+		"an encrypted template":                     {bare + set("{resourcesTemplate: \"ENC[AES256_GCM,data:x,type:str]\"}") + "sops: {mac: x}\n", "live/a.yaml", broken},
+		"a template of a variable":                  {bare + set("{resourcesTemplate: \"${T}\"}"), "live/a.yaml", broken},
+		"what a provider says":                      {bare + set("{inputsFrom: [{name: more}], resources: ["+strings.Replace(made("held", "./tenants/a", "flux-system"), "spec: {", "spec: {timeout: << inputs.t >>, ", 1)+"]}") + "-- clusters/prod/more.yaml --\n" + strings.Replace(provider, "name: pull", "name: more", 1), "clusters/prod/more.yaml", "weekend"},
+		"a release's values":                        {root + inApps("{resources: ["+release("values: {}, chart: {spec: {chart: << inputs.x >>, valuesFiles: [v.yml]")+"]}") + "-- v.yml --\na: b\n", "v.yml", "-"},
+		"a release's known values":                  {root + inApps("{resources: ["+release("chart: {spec: {chart: charts/x, valuesFiles: [v.yml]")+"]}") + "-- v.yml --\na: b\n", "v.yml", "weekend"},
+		"a release of Flux objects":                 {root + inApps("{resources: ["+release("values: {a: [{apiVersion: kustomize.toolkit.fluxcd.io/v1}]}, chart: {spec: {chart: charts/x")+"]}"), "live/a.yaml", broken},
 		"the first of its name":                     {bare + set("{resources: ["+made("held", "./tenants/a", "flux-system")+", "+made("held", "./none", "flux-system")+"]}"), "tenants/a/x.yaml", "weekend"},
 		"the second of its name":                    {bare + set("{resources: ["+made("held", "./apps", "flux-system")+", "+made("held", "./tenants/a", "flux-system")+"]}"), "tenants/a/x.yaml", "-"},
-		"a case that is none":                       {bare + template(inputs[:len(inputs)-2]+"\nresourcesTemplate: |\n    <<- if eq inputs.name \"free\" >>"+object+"    <<- end >>\n"), "tenants/a/x.yaml", broken},
-		"the other case":                            {bare + template(inputs[:len(inputs)-2]+"\nresourcesTemplate: |\n    <<- if eq inputs.name \"free\" >>\n    ---\n    <<- else >>"+object+"    <<- end >>\n"), "tenants/a/x.yaml", "weekend"},
-		"each of a list":                            {bare + template("inputs: [{name: held, all: [b, a]}]\nresourcesTemplate: |\n    <<- range $i, $t := inputs.all >>\n    ---"+strings.NewReplacer("inputs.tenant", "$t", "<< inputs.name | quote >>", "<< if eq $t \"a\" >><< inputs.name >><< else >>other<< end >>").Replace(object)+"    <<- end >>\n"), "tenants/a/x.yaml", "weekend"},
-		"fields at the margin":                      {bare + template(inputs[:len(inputs)-2]+"\nresourcesTemplate: |"+strings.Replace(object, "    spec:\n", "    spec:\n      dependsOn:\n    << inputs.deps | toYaml | indent 4 >>\n", 1)), "tenants/a/x.yaml", "weekend"},
+		"a case that is none":                       {bare + template(inputs[:len(inputs)-2]+"\nresourcesTemplate: |\n    <<- if eq inputs.name \"free\" >>"+written+"    <<- end >>\n"), "tenants/a/x.yaml", broken},
+		"the other case":                            {bare + template(inputs[:len(inputs)-2]+"\nresourcesTemplate: |\n    <<- if eq inputs.name \"free\" >>\n    ---\n    <<- else >>"+written+"    <<- end >>\n"), "tenants/a/x.yaml", "weekend"},
+		"each of a list":                            {bare + template("inputs: [{name: held, all: [b, a]}]\nresourcesTemplate: |\n    <<- range $i, $t := inputs.all >>\n    ---"+strings.NewReplacer("inputs.tenant", "$t", "<< inputs.name | quote >>", "<< if eq $t \"a\" >><< inputs.name >><< else >>other<< end >>").Replace(written)+"    <<- end >>\n"), "tenants/a/x.yaml", "weekend"},
+		"fields at the margin":                      {bare + template(inputs[:len(inputs)-2]+"\nresourcesTemplate: |"+strings.Replace(written, "    spec:\n", "    spec:\n      dependsOn:\n    << inputs.deps | toYaml | indent 4 >>\n", 1)), "tenants/a/x.yaml", "weekend"},
 		"a value with odd letters":                  {bare + set("{inputs: [{u: \"https://dev.example.com/a/My%20Project/_git/x\", v: \">=1.0.0\"}], resources: ["+git("far", `url: << inputs.u >>, ref: {semver: << inputs.v | quote >>}`)+", "+made("held", "./deploy", "far")+"]}"), "live/a.yaml", "-"},
 		"the root's own instance":                   {root + set("{"+from+"resources: [{apiVersion: fluxcd.controlplane.io/v1, kind: FluxInstance, metadata: {name: flux}, spec: {distribution: {version: << inputs.v >>}, sync: {kind: GitRepository, "+fleet+", ref: refs/heads/main, path: clusters/prod}}}]}"), "live/a.yaml", "-"},
 		"another instance":                          {root + set("{resources: [{apiVersion: fluxcd.controlplane.io/v1, kind: FluxInstance, metadata: {name: flux}, spec: {sync: {kind: GitRepository, "+fleet+", ref: refs/heads/main, path: clusters/other}}}]}"), "live/a.yaml", broken},
