@@ -85,7 +85,7 @@ func headings(page string) []string {
 // TestDocsTraps: every test that the page of traps names is in the package that it names, or in test/e2e; and every file that it names as what
 // closes a trap is there, with the declarations that are named right after it.
 func TestDocsTraps(t *testing.T) {
-	test := regexp.MustCompile("(?:\\b(cmd/sluice-demo|cmd/sluice|api|service|test/hour|test/flux|flux/analysis|flux/build|flux/graph|flux/reach|flux/survey|flux/render|flux/suspend|bound|budget|gate|plan|reconcile|outbox|flux/revisions|forge/branches|forge/client|forge/look|forge|store|webhook|listen|config|window|layout|login|web|promoter|internal/standin/site|internal/standin/api|internal/standin|gitremote) )?(?:[^`|;:]*, )?`((?:Test|Fuzz)\\w+)[/`]")
+	test := regexp.MustCompile("(?:\\b(cmd/sluice-demo|cmd/sluice|api|service|test/hour|test/flux|flux/analysis|flux/build|flux/graph|flux/manifest|flux/reach|flux/survey|flux/render|flux/suspend|bound|budget|gate|plan|reconcile|outbox|flux/revisions|forge/branches|forge/client|forge/look|forge|store|webhook|listen|config|window|layout|login|web|promoter|internal/standin/site|internal/standin/api|internal/standin|gitremote) )?(?:[^`|;:]*, )?`((?:Test|Fuzz)\\w+)[/`]")
 	closing := regexp.MustCompile("`([\\w/-]+\\.go)`((?:,? \\w+)*)")
 	known, tests, files := map[string]map[string]bool{}, 0, 0
 	holds := func(pattern, name string) {

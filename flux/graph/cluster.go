@@ -682,7 +682,7 @@ func (w *walk) traced(c *Cluster, k *Kustomization) {
 	}
 	unknown(k.Place, "its own name", k.title())
 	for _, dir := range k.Components {
-		if p := manifest.Unset(k.Place, "spec.components", dir, k.title()); p.Variable != "" {
+		if p := manifest.Unset(k.Place, "spec.components", dir, k.title()); p.Variable != "" && k.Optional { // else it cannot be built
 			w.tree.Note(p)
 		}
 	}

@@ -440,6 +440,12 @@ func (w *walk) depends(c *Cluster) {
 		}
 		for _, o := range origins {
 			w.chart(c, r, o, seen)
+			if o.role == roleValues && o.data != nil && manifest.At(o.data.Node, manifest.KeyFlux) != nil {
+				w.says([]manifest.Problem{{Place: r.Place, Text: wordReleasesFlux(r.Object, "the values of "+shown(o.Object))}}, c.titleOf(r.Entry))
+			}
+			if o.role == roleValues && o.made != nil {
+				w.makesFlux(c, r, o.made.Files)
+			}
 		}
 	}
 }

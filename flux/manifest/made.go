@@ -151,8 +151,7 @@ func (f *filler) object(n *Node, vars *Variables) *Node {
 	}
 	out.Content = make([]*Node, len(n.Content))
 	for i, child := range n.Content {
-		switch out.Content[i] = f.object(child, vars); {
-		case n.Kind == MappingNode && i%2 == 0 && strings.Contains(child.Value, "<<"):
+		if out.Content[i] = f.object(child, vars); n.Kind == MappingNode && i%2 == 0 && strings.Contains(child.Value, "<<") {
 			out.Content[i].Value = f.unknown(child.Value)
 		}
 	}

@@ -104,6 +104,9 @@ func prune(n *Node) bool {
 			if data := At(n, section); data != nil && len(data.Content) > 2*MaxKeys {
 				n.Content = append(n.Content, Mapping(n.Line, keyUnread, "").Content...)
 			}
+			if data := At(n, section); data != nil && leadsFlux(data) && At(n, KeyFlux) == nil {
+				n.Content = append(n.Content, Mapping(n.Line, KeyFlux, "").Content...)
+			}
 			shortValues(At(n, section))
 			pack(At(n, section))
 		}

@@ -41,7 +41,7 @@ func (f *filler) fill(text string) string {
 		}
 		tree := parse.New("")
 		tree.Mode = parse.SkipFuncCheck
-		if tree, err := tree.Parse(text, "<<", ">>", map[string]*parse.Tree{}); err == nil {
+		if tree, err := tree.Parse(text, "<<", ">>", map[string]*parse.Tree{}); err == nil && !jumps.MatchString(text) {
 			list = tree.Root
 		}
 		f.parsed[text] = list
@@ -62,6 +62,7 @@ func (f *filler) unknown(expression string) string {
 
 var (
 	shownIn = regexp.MustCompile(`[\w.$|-]+`)
+	jumps   = regexp.MustCompile(`<<-?\s*(?:break|continue)\b`)
 	// indented is how deep the lines of an expression stand, and whether they begin on a line of their own.
 	indented = regexp.MustCompile(`\b(n?)indent (\d{1,2})`)
 )
@@ -289,7 +290,7 @@ func call(name string, args []*Node) *Node {
 		parts := strings.Split(args[0].Value, "%s")
 		for i, a := range args[1:] {
 			text, ok := shows(a)
-			if !ok || len(parts) != len(args) || strings.Contains(args[0].Value, "%%") {
+			if !ok || a.Tag != "!!str" || len(parts) != len(args) || strings.Contains(args[0].Value, "%%") {
 				return nil
 			}
 			parts[i] += text

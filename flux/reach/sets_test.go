@@ -142,6 +142,7 @@ func TestMadeByCharts(t *testing.T) {
 	values := func(dir, values string) string {
 		return release(dir, "{chart: {spec: {chart: x, sourceRef: {kind: HelmRepository, name: x}}}, values: "+values+"}") + "-- " + dir + "/h.yaml --\n" + sourceObject("HelmRepository", "x", "{url: \"https://charts.example.com\"}")
 	}
+	from := release("apps", "{chart: {spec: {chart: x, sourceRef: {kind: GitRepository, name: flux-system}}}, valuesFrom: [{kind: ConfigMap, name: v}]}")
 	kustomization := "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: {{ .Release.Name }}}\n"
 	for name, c := range map[string]struct{ tree, want string }{
 		"a chart":                        {root + chart("apps", kustomization), broken},
@@ -155,6 +156,9 @@ func TestMadeByCharts(t *testing.T) {
 		"a chart that asks for them":     {root + chart("apps", "# apiVersion: kustomize.toolkit.fluxcd.io/v1\n{{- if .Capabilities.APIVersions.Has \"source.toolkit.fluxcd.io/v1\" }}\nkind: ClusterRole\n{{- end }}\n"), "-"},
 		"of the root, which is live":     {root + chart("clusters/prod", kustomization) + "-- apps/a.yaml --\n" + configMap, "-"},
 		"kinds to watch":                 {root + values("apps", "{resources: [{groupVersionKind: {group: kustomize.toolkit.fluxcd.io, version: v1, kind: Kustomization}}]}"), "-"},
+		"values of a ConfigMap":          {root + from + "-- apps/v.yaml --\n" + strings.Replace(configMap, "name: cm", "name: v, namespace: flux-system", 1) + "data:\n  values.yaml: |\n    resources:\n    - apiVersion: kustomize.toolkit.fluxcd.io/v1\n", broken},
+		"values of a ConfigMap, others":  {root + from + "-- apps/v.yaml --\n" + strings.Replace(configMap, "name: cm", "name: v, namespace: flux-system", 1) + "data:\n  values.yaml: |\n    resources:\n    - apiVersion: v1\n", "-"},
+		"values of a file":               {root + from + "-- apps/kustomization.yaml --\nresources: [r.yaml]\nconfigMapGenerator: [{name: v, namespace: flux-system, files: [v.yaml]}]\ngeneratorOptions: {disableNameSuffixHash: true}\n-- apps/v.yaml --\nresources:\n- apiVersion: kustomize.toolkit.fluxcd.io/v1\n", broken},
 		"flux2-sync":                     {root + values("apps", "{kustomization: {spec: {path: ./x}}}"), broken},
 		"a branch that the tree denies":  {strings.ReplaceAll(root, `branch: "main"`, `branch: "prod"`) + "-- apps/a.yaml --\n" + configMap, broken},
 	} {
