@@ -47,7 +47,7 @@ func (m mentioned) path(word, key string) {
 
 var (
 	// filledIn is what is not known of a name before the operator, or Flux, has filled it in; plainName what an object may be called.
-	filledIn  = regexp.MustCompile(`<<.*?>>|\$\{[^}]*\}`)
+	filledIn  = regexp.MustCompile(`\$\{[^}]*\}`)
 	plainName = regexp.MustCompile(`^[a-z0-9*]([-a-z0-9.*]*[a-z0-9*])?$`)
 	breaks    = regexp.MustCompile(`[\s{}\[\],"':]+`)
 )

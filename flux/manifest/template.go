@@ -170,6 +170,9 @@ func (f *filler) each(r *parse.RangeNode) {
 	case v != nil && v.Kind == SequenceNode:
 		items = v.Content
 	}
+	if r.Pipe.IsAssign {
+		f.set(r.Pipe, nil)
+	}
 	for i, item := range items {
 		f.dot = item
 		for n, d := range r.Pipe.Decl {
@@ -345,8 +348,8 @@ func shows(n *Node) (string, bool) {
 var (
 	// asShown is numbers that are shown as they are written: those of JSON have a fraction, and larger ones an exponent.
 	asShown = regexp.MustCompile(`^(?:0|-?[1-9][0-9]{0,5}|true|false)$`)
-	// ambiguous is texts that kustomize or Flux may read as something else, unless they stand in quotes.
-	ambiguous = regexp.MustCompile(`^(?i:y|yes|n|no|on|off|true|false|null|~|)$|^[-+.]?[0-9][-+0-9a-f_:xo]*(?:\.[0-9_]*)?(?:e[-+]?[0-9]+)?$`)
+	// ambiguous is texts that YAML once took for true or false, as Flux and kustomize do, unless they stand in quotes.
+	ambiguous = regexp.MustCompile(`^(?i:y|yes|n|no|on|off)$`)
 )
 
 // truth is whether a template takes a value as true.

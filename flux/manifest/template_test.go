@@ -83,6 +83,7 @@ var filled = [][3]string{
 	{`<< or inputs.a inputs.b >>`, `{"a": "", "b": "z"}`, `z`},
 	{`<< with inputs.a >><< .b >><< end >>`, `{"a": {"b": "c"}}`, `c`},
 	{`<< range $i, $x := inputs.a >><< $i >><< $x >>,<< end >>`, `{"a": ["b", "c"]}`, `0b,1c,`},
+	{`<< $x := "a" >><< range $x = inputs.a >><< end >><< $x >>`, `{"a": ["b", "c"]}`, ``},
 	{`<< range inputs.a >><< .b >><< else >>none<< end >>`, `{"a": []}`, `none`},
 	{`<< $x := inputs.a >><< $x | default "d" >>`, `{"a": ""}`, `d`},
 	{"a\n<<- /* b >> */ ->>\nc", `{}`, `ac`},
