@@ -11,11 +11,11 @@ import (
 	"github.com/sluicegate/sluice/flux/build"
 )
 
-// The times of a child process.
-const (
-	askMost = time.Minute      // of an answer
-	idle    = 30 * time.Second // after which it ends: it has the memory of a tree
-)
+// idle is after which time a child process ends: it has the memory of a tree.
+const idle = 30 * time.Second
+
+// askMost is how long an answer of one may take. Tests, which may stand beside much else, give it more.
+var askMost = time.Minute
 
 // child is a process that answers.
 type child struct {

@@ -24,6 +24,7 @@ import (
 
 // TestMain makes this test's binary the child process, the one that builds for it, and one that dies.
 func TestMain(m *testing.M) {
+	askMost = time.Hour // no test fails because the machine is busy
 	if len(os.Args) != 2 {
 		os.Exit(m.Run())
 	}
@@ -451,7 +452,7 @@ func TestSlowOnesLast(t *testing.T) {
 	for range 10 {
 		r, a := k.next(now)
 		if a.about[0].Pull != 10 {
-			now = now.Add(askMost)
+			now = now.Add(time.Minute)
 		}
 		k.done(r, a, nil, errSlow, now)
 	}
