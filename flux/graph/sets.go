@@ -184,14 +184,19 @@ func (w *walk) made(c *Cluster, set *manifest.Doc, by *Kustomization) {
 		group, kind := manifest.GroupOf(d.Node), d.Text("kind")
 		switch chart := manifest.Chart(manifest.At(d.Node, "spec")); {
 		case group == manifest.GroupKustomize && kind == "Kustomization", group == manifest.GroupArtifacts, group == manifest.GroupSource && (kind == gitRepository || kind == "OCIRepository"):
-			if says := set.Apart("metadata"); says != "" {
-				w.tree.Problem(set.Place, wordApart(of.Object, says))
+			for _, in := range [][]string{{"metadata"}, {"spec", "commonMetadata"}} {
+				if says := set.Apart(in...); says != "" {
+					w.tree.Problem(set.Place, wordApart(of.Object, says))
+				}
 			}
 			if unnamed(d) {
 				w.tree.Problem(d.Place, wordUnmade(""))
 			}
 		case group == manifest.GroupHelm && manifest.At(chart, manifest.KeyFlux) != nil:
 			w.says([]manifest.Problem{{Place: d.Place, Text: wordReleasesFlux(Object{Kind: kind, Namespace: d.Text("metadata", "namespace"), Name: d.Text("metadata", "name")}, "its values")}}, c.titleOf(by))
+			continue
+		case d.Plain() && manifest.LeadsTo(d.Node):
+			w.tree.Problem(d.Place, wordReleasesFlux(of.Object, "values in a "+kind))
 			continue
 		case group == manifest.GroupOperator && kind == "FluxInstance" && w.tree.instance(d, Object{Kind: kind}, "spec").points(c):
 			continue

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"bytes"
 	"iter"
 	"regexp"
 	"slices"
@@ -27,13 +28,14 @@ func (w *Work) Made(d *Doc) iter.Seq[*Doc] {
 	once := len(inputs) == 1 && inputs[0].inputs == nil && At(d.Node, "spec", "inputsFrom") == nil
 	seen, variables := map[Ref]bool{}, d.Variables(true)
 	return func(yield func(*Doc) bool) {
-		give := func(n *Node) bool {
+		give := func(n *Node, alike bool) bool {
 			made := &Doc{Place: d.At(n), Node: n, Patched: d.Patched, Vague: d.Vague, filled: variables}
 			id := Ref{Kind: GroupOf(n) + "/" + made.Text("kind"), Namespace: made.Text("metadata", "namespace"), Name: made.Text("metadata", "name")}
-			if left(n) && !once || seen[id] && id.Name != "" {
+			is, known := left(n)
+			if is && !once || seen[id] {
 				return true
 			}
-			seen[id] = true
+			seen[id] = alike && known && Unfilled(id.Kind+id.Namespace+id.Name) == "" && id.Name != ""
 			made.Weigh()
 			return !w.Spent(1+made.Nodes>>4+made.Size>>8, 1) && yield(made)
 		}
@@ -41,14 +43,14 @@ func (w *Work) Made(d *Doc) iter.Seq[*Doc] {
 			for _, n := range w.List(s, "resources") {
 				nodes, size := weight(n)
 				for i := range inputs {
-					if w.Spent(1+nodes>>4+size>>6, 0) || !give(inputs[i].object(n, d.Vars)) {
+					if w.Spent(1+nodes>>4+size>>6, 0) || !give(inputs[i].object(n, d.Vars), !once) {
 						return
 					}
 				}
 			}
 			for i := range inputs {
 				for _, n := range inputs[i].documents(s, d.Vars) {
-					if !give(n) {
+					if !give(n, !inputs[i].cases) {
 						return
 					}
 				}
@@ -68,24 +70,59 @@ func (f *filler) documents(s *Doc, vars *Variables) (out []*Node) {
 	if f.Spent(1+len(text)>>6, 0) {
 		return nil
 	}
-	if !ok || anything.MatchString(text) {
-		f.Problem(s.At(template), wordAnything)
-	}
-	for _, made := range f.Inline(s.At(template), text) {
-		if n := made.Node; twice(n, false) || strings.Contains(GroupOf(n), "fluxcd") && twice(n, true) {
-			f.Problem(made.Place, wordTwice)
+	at, anything := s.At(template), !ok || f.loose || otherwise.MatchString(text)
+	for _, p := range documents([]byte(text)) {
+		err := beyond(p.text)
+		var n *Node
+		if err == nil {
+			n, err = ParseDocument(p.text)
 		}
-		if items := At(made.Node, "items"); items != nil && items.Kind == SequenceNode {
-			out = append(out, items.Content...)
-		} else {
-			out = append(out, made.Node)
+		flux := err != nil && bytes.Contains(p.text, []byte("fluxcd")) || n != nil && strings.Contains(GroupOf(n), "fluxcd")
+		switch {
+		case err != nil:
+			if flux {
+				f.Problem(at, wordNoYAML(err))
+			}
+			continue
+		case n == nil:
+			anything = anything || bytes.HasPrefix(bytes.TrimSpace(p.text), []byte("${"))
+			continue
 		}
+		if shift(n, at.Line+p.line-1); twice(n, false) || flux && twice(n, true) {
+			f.Problem(Place{at.File, int(n.Line)}, wordTwice)
+		}
+		items := At(n, "items")
+		if items == nil {
+			items = &Node{Content: []*Node{n}}
+		}
+		for _, item := range items.Content {
+			if item.Kind == MappingNode {
+				out = append(out, item)
+			}
+		}
+		anything = anything || unknownIn(n, true) || items.Kind == MappingNode || unknownIn(items, false)
 	}
-	return slices.DeleteFunc(out, func(n *Node) bool { return n.Kind != MappingNode })
+	if anything {
+		f.Problem(at, wordAnything)
+	}
+	return out
 }
 
-// anything is a line at the margin of a template that may be any documents, or what an object is.
-var anything = regexp.MustCompile(`(?m)^["']?\$\{[^}\n]*\}["']?:?[ \t\r]*$`)
+// otherwise is what makes something else of a text than its lines say: JSON behind JSON, keys that merge, and variables over several lines.
+var otherwise = regexp.MustCompile(`(?m)^\{|<<["']?[ \t]*:|\$\{[^}\n]*$`)
+
+// unknownIn reports whether a section, or a list, has something itself that is not known.
+func unknownIn(n *Node, keys bool) bool {
+	if Unfilled(n.Value) != "" {
+		return true
+	}
+	for i, child := range n.Content {
+		if Unfilled(child.Value) != "" && (!keys || i%2 == 0) {
+			return true
+		}
+	}
+	return false
+}
 
 // twice reports whether a section, or one in it, has a key twice.
 func twice(n *Node, within bool) bool {
@@ -106,7 +143,7 @@ func (w *Work) inputsOf(d *Doc) (out []filler) {
 	name, namespace := d.Text("metadata", "name"), d.Text("metadata", "namespace")
 	parsed := map[string]*parse.ListNode{}
 	add := func(values *Node) {
-		out = append(out, filler{Work: w, file: d.Place.File, parsed: parsed, inputs: values, name: namespace + "/" + name + " " + strconv.Itoa(len(out))})
+		out = append(out, filler{Work: w, file: d.Place.File, parsed: parsed, inputs: values, lines: values != nil && ofLines(values), name: namespace + "/" + name + " " + strconv.Itoa(len(out))})
 	}
 	if At(spec, "inputStrategy") == nil || d.Text("spec", "inputStrategy", "name") == "Flatten" {
 		for _, n := range w.List(d, "spec", "inputs") {
@@ -121,6 +158,11 @@ func (w *Work) inputsOf(d *Doc) (out []filler) {
 		add(nil)
 	}
 	return out
+}
+
+// ofLines reports whether values have a text of several lines.
+func ofLines(n *Node) bool {
+	return strings.Contains(n.Value, "\n") || slices.ContainsFunc(n.Content, ofLines)
 }
 
 // settled is inputs with what variables make of them. What may be another value then, or where it stands without quotes, is not known.
@@ -142,16 +184,27 @@ func settled(vars *Variables, n *Node) *Node {
 	return &out
 }
 
-// object fills in an object, and gives a copy. A key is not filled in: which one it is decides what else counts.
+// object fills in an object, and gives a copy.
 func (f *filler) object(n *Node, vars *Variables) *Node {
+	loose := false
+	out := f.section(n, vars, &loose)
+	if group := GroupOf(out); loose && (strings.Contains(group, "fluxcd") || Unfilled(group+Scalar(At(out, "kind"))) != "") {
+		f.Problem(Place{f.file, int(n.Line)}, wordAnything)
+	}
+	return out
+}
+
+// section fills in a part of an object. A key is not filled in: which one it is decides what else counts.
+func (f *filler) section(n *Node, vars *Variables, loose *bool) *Node {
 	out := *n
 	text := vars.Expand(n.Value)
 	if out.Value = text; strings.Contains(text, "<<") {
 		out.Value = f.scalar(text, n.Line)
+		*loose = *loose || f.loose
 	}
 	out.Content = make([]*Node, len(n.Content))
 	for i, child := range n.Content {
-		if out.Content[i] = f.object(child, vars); n.Kind == MappingNode && i%2 == 0 && strings.Contains(child.Value, "<<") {
+		if out.Content[i] = f.section(child, vars, loose); n.Kind == MappingNode && i%2 == 0 && strings.Contains(child.Value, "<<") {
 			out.Content[i].Value = f.unknown(child.Value)
 		}
 	}
@@ -161,29 +214,34 @@ func (f *filler) object(n *Node, vars *Variables) *Node {
 // scalar fills in a text of an object, which stands in YAML as the operator writes it: without quotes, if it needs none before it is filled in.
 func (f *filler) scalar(text string, line int32) string {
 	before, filled := bare(&Node{Kind: MappingNode}, text), f.fill(text)
-	after := bare(&Node{Kind: MappingNode}, filled)
-	switch lines := strings.Count(text, "\n"); {
-	case lines > 0 && strings.Count(filled, "\n") == lines: // a block of lines
-		return filled
-	case strings.Contains(filled, "\n"):
+	after, several := bare(&Node{Kind: MappingNode}, filled), strings.Contains(text, "\n")
+	f.loose = f.loose || strings.Contains(text, "<<-") || strings.Contains(text, "->>") || several && f.lines // it may reach beyond its lines
+	switch {
+	case !several && strings.Contains(filled, "\n"):
 		f.Problem(Place{f.file, int(line)}, wordAnything)
 		return f.unknown(text)
-	case before == nil || before.Kind != ScalarNode || before.Value != text || after == nil || after.Kind != ScalarNode:
+	case several:
+		return filled // a block of lines
+	case !plainASCII.MatchString(text), before == nil || before.Kind != ScalarNode || before.Value != text || after == nil || after.Kind != ScalarNode:
 		return f.unknown(text)
 	}
 	return after.Value
 }
 
-// left reports whether the Flux Operator leaves an object out. Whether it does decides nothing else of it.
-func left(n *Node) bool {
+// plainASCII is a text that YAML needs no escapes for.
+var plainASCII = regexp.MustCompile(`^[ -~]*$`)
+
+// left reports whether the Flux Operator leaves an object out, and whether that is known. Whether it does decides nothing else of it.
+func left(n *Node) (is, known bool) {
 	const reconcile = GroupOperator + "/reconcile"
 	notes := At(n, "metadata", "annotations")
 	if notes == nil {
-		return false
+		return false, true
 	}
-	is := Scalar(At(notes, reconcile)) == "disabled"
+	known = !unknownIn(notes, true) && Unfilled(Scalar(At(notes, reconcile))) == ""
+	is = known && Scalar(At(notes, reconcile)) == "disabled"
 	if i := slot(notes, reconcile); !is && i >= 0 {
 		notes.Content = slices.Delete(notes.Content, i, i+2)
 	}
-	return is
+	return is, known
 }

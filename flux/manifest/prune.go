@@ -104,7 +104,7 @@ func prune(n *Node) bool {
 			if data := At(n, section); data != nil && len(data.Content) > 2*MaxKeys {
 				n.Content = append(n.Content, Mapping(n.Line, keyUnread, "").Content...)
 			}
-			if data := At(n, section); data != nil && leadsFlux(data) && At(n, KeyFlux) == nil {
+			if data := At(n, section); data != nil && LeadsTo(data) && At(n, KeyFlux) == nil {
 				n.Content = append(n.Content, Mapping(n.Line, KeyFlux, "").Content...)
 			}
 			shortValues(At(n, section))
@@ -152,7 +152,7 @@ func Chart(spec *Node) *Node {
 		}
 	}
 	add(KeyObjects, plainNames(values), values != nil && Mentions(values, "kind"))
-	add(KeyFlux, nil, values != nil && leadsFlux(values))
+	add(KeyFlux, nil, values != nil && LeadsTo(values))
 	add(KeyNamespaces, append(namespaces(values, false), namespaces(At(spec, "postRenderers"), false)...), false)
 	return out
 }
@@ -170,9 +170,9 @@ var (
 
 const fluxGroups = `(?:(?:kustomize\.toolkit|source\.toolkit|source\.extensions)\.fluxcd\.io|fluxcd\.controlplane\.io)/`
 
-// leadsFlux is the same of values, and those of the chart flux2-sync.
-func leadsFlux(n *Node) bool {
-	return At(n, "gitRepository", "spec") != nil || At(n, "kustomization", "spec") != nil || fluxGroup.MatchString(Scalar(At(n, "apiVersion"))) || LeadsFlux(n.Value) || slices.ContainsFunc(n.Content, leadsFlux)
+// LeadsTo is the same of values, and those of the chart flux2-sync.
+func LeadsTo(n *Node) bool {
+	return At(n, "gitRepository", "spec") != nil || At(n, "kustomization", "spec") != nil || fluxGroup.MatchString(Scalar(At(n, "apiVersion"))) || LeadsFlux(n.Value) || slices.ContainsFunc(n.Content, LeadsTo)
 }
 
 // namespaces is what stands under keys of namespaces, said: all of it; a text that speaks of any may say each.

@@ -18,9 +18,12 @@ type filler struct {
 	parsed map[string]*parse.ListNode // by text; nil: it is no template
 	inputs *Node                      // nil: nothing is known of them
 	name   string                     // by which what is not known of these inputs is told from what is not known of others
+	lines  bool                       // some of these are texts of several lines
 	scope  []variable
 	dot    *Node
 	out    []byte
+	loose  bool // what was filled in last may be other fields, objects or documents than stand there
+	cases  bool // it has some of which it is not known which are there
 }
 
 // variable is one of a template; a nil value is not known.
@@ -39,20 +42,23 @@ func (f *filler) fill(text string) string {
 		if f.Spent(1+len(text)>>6, len(text)>>5) {
 			return text
 		}
-		tree := parse.New("")
+		tree, all := parse.New(templateName), map[string]*parse.Tree{}
 		tree.Mode = parse.SkipFuncCheck
-		if tree, err := tree.Parse(text, "<<", ">>", map[string]*parse.Tree{}); err == nil && !jumps.MatchString(text) {
-			list = tree.Root
+		if _, err := tree.Parse(text, "<<", ">>", all); err == nil && !jumps.MatchString(text) && all[templateName] != nil {
+			list = all[templateName].Root
 		}
 		f.parsed[text] = list
 	}
-	f.out = f.out[:0]
-	if f.scope, f.dot = nil, nil; list == nil {
+	f.out, f.scope, f.dot, f.loose, f.cases = f.out[:0], nil, nil, list == nil, false
+	if list == nil {
 		return f.unknown(text)
 	}
 	f.list(list)
 	return string(f.out)
 }
+
+// templateName is what the operator calls a template.
+const templateName = "resourceset"
 
 // unknown is the variable that stands for an expression.
 func (f *filler) unknown(expression string) string {
@@ -73,9 +79,11 @@ func (f *filler) list(l *parse.ListNode) {
 		return
 	}
 	for i, n := range l.Nodes {
-		if len(f.out) > MaxDoc || f.Spent(1, 0) {
+		if f.loose = f.loose || len(f.out) > MaxDoc; f.loose || f.Spent(1, 0) {
 			return
 		}
+		last := i+1 == len(l.Nodes)
+		alone := last || begins(l.Nodes[i+1], "\n")
 		switch n := n.(type) {
 		case *parse.TextNode:
 			f.write(string(n.Text))
@@ -89,15 +97,15 @@ func (f *filler) list(l *parse.ListNode) {
 				f.write(text)
 				continue
 			}
-			f.open(n.Pipe.String(), i+1 == len(l.Nodes) || begins(l.Nodes[i+1], "\n"))
+			f.open(n.Pipe.String(), alone)
 		case *parse.IfNode:
-			f.branch(&n.BranchNode, f.dot)
+			f.branch(&n.BranchNode, false, last || begins(l.Nodes[i+1], "\n---"))
 		case *parse.WithNode:
-			f.branch(&n.BranchNode, f.pipe(n.Pipe))
+			f.branch(&n.BranchNode, true, last || begins(l.Nodes[i+1], "\n---"))
 		case *parse.RangeNode:
-			f.each(n)
+			f.each(n, last || begins(l.Nodes[i+1], "\n---"))
 		case *parse.TemplateNode:
-			f.open(n.String(), i+1 == len(l.Nodes) || begins(l.Nodes[i+1], "\n"))
+			f.open(n.String(), alone)
 		}
 	}
 }
@@ -122,71 +130,113 @@ func (f *filler) open(expression string, last bool) {
 	default:
 		f.write(p)
 	}
+	f.loose = f.loose || depth == nil && (several.MatchString(expression) || f.lines && strings.Contains(expression, " "))
 }
 
-// branch fills in one of two cases, or where it is not known which both: beside lines that may not stand there is a key with a variable, in place of
-// a part of a line a variable.
-func (f *filler) branch(b *parse.BranchNode, dot *Node) {
-	scope, was := len(f.scope), f.dot
-	defer func() { f.scope, f.dot = f.scope[:scope], was }()
+// several is what gives texts of several lines.
+var several = regexp.MustCompile(`toYaml|toPrettyJson|\\n`)
+
+// branch fills in one of two cases, or where it is not known which both. whole reports whether a document ends where it does.
+func (f *filler) branch(b *parse.BranchNode, with, whole bool) {
+	scope, was, before := len(f.scope), f.dot, len(f.out)
 	v := f.pipe(b.Pipe)
 	f.set(b.Pipe, v)
 	is, known := truth(v)
-	before := len(f.out)
+	inner := len(f.scope)
 	if !known || is {
-		f.dot = dot
+		if with {
+			f.dot = v
+		}
 		f.list(b.List)
-		f.scope, f.dot = f.scope[:scope], was
 	}
-	if !known || !is {
+	if f.scope, f.dot = f.scope[:inner], was; !known || !is {
 		f.list(b.ElseList)
 	}
+	if f.scope = f.scope[:scope]; !known {
+		f.either(before, "if "+b.Pipe.String(), b.ElseList != nil, whole)
+	}
+}
+
+// either says of what was written from somewhere on that it is not known whether, or which of it, is there: beside lines stands a key with a variable, in place
+// of a part of a line a variable. Whole documents are all there.
+func (f *filler) either(before int, expression string, other, whole bool) {
 	both := string(f.out[before:])
-	if known {
+	if f.cases = true; f.Spent(1+len(both)>>6, 0) {
 		return
 	}
-	text := strings.TrimLeft(both, "\n")
-	p := f.unknown("if " + b.Pipe.String() + both)
-	switch document := strings.HasPrefix(text, "---") || strings.HasPrefix(both, "\napiVersion:") && strings.Contains(both, "\nkind:"); {
+	text, p := strings.TrimLeft(both, "\n"), f.unknown(expression+both)
+	documents := strings.HasPrefix(text, "---") || strings.HasPrefix(both, "\napiVersion:") && strings.Contains(both, "\nkind:")
+	switch {
 	case !strings.Contains(both, "\n"):
 		f.out = append(f.out[:before], p...)
-	case document && (b.ElseList == nil || strings.Contains(both, "\n---")): // whole ones: all of them are there
+	case documents && whole && (!other || strings.Contains(both, "\n---")):
 	default:
-		f.write("\n" + text[:len(text)-len(strings.TrimLeft(text, " "))] + `"` + p + `":` + "\n")
+		f.loose = f.loose || strings.Contains("\n"+both, "\n---")
+		line := text[:len(text)-len(strings.TrimLeft(text, " "))] + `"` + p + `":` + "\n"
+		if item := strings.TrimLeft(text, " "); strings.HasPrefix(item, "- ") {
+			line = text[:len(text)-len(item)] + `- "` + p + `"` + "\n"
+		}
+		f.write("\n" + line)
 	}
 }
 
 func (f *filler) write(text string) { f.out = append(f.out, text...) }
 
-// each fills in what stands there for each of a list; once where that is not known.
-func (f *filler) each(r *parse.RangeNode) {
-	scope, was := len(f.scope), f.dot
+// each fills in what stands there for each of a list or section; once where that is not known.
+func (f *filler) each(r *parse.RangeNode, whole bool) {
+	scope, was, before := len(f.scope), f.dot, len(f.out)
 	v := f.pipe(r.Pipe)
-	items := []*Node{nil}
-	switch is, known := truth(v); {
-	case known && !is:
-		f.list(r.ElseList)
-		return
-	case v != nil && v.Kind == SequenceNode:
-		items = v.Content
-	}
 	if r.Pipe.IsAssign {
 		f.set(r.Pipe, nil)
 	}
+	keys, items := []*Node{nil}, []*Node{nil}
+	is, known := truth(v)
+	if known = known && v.Kind != ScalarNode; known {
+		keys, items = entries(v)
+	}
 	for i, item := range items {
+		if f.Spent(1, 0) {
+			return
+		}
 		f.dot = item
 		for n, d := range r.Pipe.Decl {
 			value := item
 			if n+1 < len(r.Pipe.Decl) {
-				if value = nil; item != nil {
-					value = &Node{Tag: "!!int", Value: strconv.Itoa(i)}
-				}
+				value = keys[i]
 			}
 			f.scope = append(f.scope, variable{d.Ident[0], value})
 		}
 		f.list(r.List)
 		f.scope, f.dot = f.scope[:scope], was
 	}
+	if !known || !is {
+		for _, d := range r.Pipe.Decl {
+			f.scope = append(f.scope, variable{d.Ident[0], nil})
+		}
+		f.list(r.ElseList)
+		f.scope = f.scope[:scope]
+	}
+	if !known {
+		f.either(before, "range "+r.Pipe.String(), r.ElseList != nil, whole)
+	}
+}
+
+// entries is the keys and values of a list, or of a section by its keys.
+func entries(n *Node) (keys, values []*Node) {
+	if n.Kind == SequenceNode {
+		for i := range n.Content {
+			keys = append(keys, &Node{Tag: "!!int", Value: strconv.Itoa(i)})
+		}
+		return keys, n.Content
+	}
+	under := map[string]*Node{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		under[n.Content[i].Value] = n.Content[i+1]
+	}
+	for _, key := range SortedKeys(under) {
+		keys, values = append(keys, &Node{Tag: "!!str", Value: key}), append(values, under[key])
+	}
+	return keys, values
 }
 
 // set sets the variable that a pipeline declares, or changes it. What changes in a case that may not be is not known.
@@ -286,7 +336,7 @@ func call(name string, args []*Node) *Node {
 			return &Node{Tag: "!!str", Value: strconv.Quote(text)}
 		}
 	case "lower", "slugify", "trim", "toString":
-		if isText && len(args) == 1 && plainName.MatchString(text) { // which stays as it is
+		if isText && len(args) == 1 && len(text) < 64 && plainName.MatchString(text) { // which stays as it is
 			return &Node{Tag: "!!str", Value: text}
 		}
 	case "printf":
@@ -303,8 +353,14 @@ func call(name string, args []*Node) *Node {
 		}
 	case "eq", "ne":
 		first, ok := shows(args[0])
-		if ok && isText && len(args) == 2 && args[0].Tag == last.Tag {
-			return boolean((first == text) == (name == "eq"))
+		equal := false
+		for _, a := range args[1:] {
+			text, shown := shows(a)
+			ok = ok && shown && args[0].Tag == a.Tag
+			equal = equal || text == first
+		}
+		if ok && (len(args) == 2 || name == "eq" && len(args) > 2) {
+			return boolean(equal == (name == "eq"))
 		}
 	case "not", "empty":
 		if known && len(args) == 1 {

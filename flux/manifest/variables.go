@@ -219,6 +219,8 @@ func (w *Work) open(d *Doc, n *Node, in, of string) {
 			field = "a key"
 		}
 		switch p := Unset(d.At(child), field, child.Value, of); {
+		case child.Kind == ScalarNode && strings.HasPrefix(unclosed(child.Value), "${"):
+			w.Note(Problem{Place: d.At(child), Text: wordUnknown(field, child.Value, "what ends it"), Variable: "${", Of: d.titleOr(of)})
 		case child.Kind != ScalarNode:
 			within := key.Value
 			if n.Kind == SequenceNode {
@@ -227,13 +229,35 @@ func (w *Work) open(d *Doc, n *Node, in, of string) {
 			if within != "metadata" && within != "commonMetadata" && within != "substitute" { // of which the keys are anybody's
 				w.open(d, child, within, of)
 			}
+		case n.Kind == SequenceNode && strings.HasPrefix(child.Value, "${<<") && slices.Contains(sections, in):
+			p.Of = d.titleOr(of)
+			w.Note(p)
 		case p.Variable != "" && n.Kind == MappingNode && (key == child || slices.Contains(sections, key.Value) || slices.Contains(references, in) && slices.Contains([]string{"kind", "alias", "from"}, key.Value)):
-			if d.Text("kind") == "Kustomization" {
-				p.Of = d.Text("metadata", "namespace") + "/" + d.Text("metadata", "name")
-			}
+			p.Of = d.titleOr(of)
 			w.Note(p)
 		}
 	}
+}
+
+// titleOr is what a Flux Kustomization is called; what is given for another object.
+func (d *Doc) titleOr(of string) string {
+	if d.Text("kind") == "Kustomization" {
+		return d.Text("metadata", "namespace") + "/" + d.Text("metadata", "name")
+	}
+	return of
+}
+
+// unclosed is what of a text is the beginning of a variable that does not end there; Flux may find the end in another one.
+func unclosed(s string) string {
+	for i := strings.Index(s, "${"); i >= 0; i = strings.Index(s, "${") {
+		s = s[i:]
+		end := closing(s)
+		if end < 0 {
+			return s
+		}
+		s = s[end:]
+	}
+	return ""
 }
 
 // refill fills variables in where they are a key, or where what they make of a text is no text as it stands there.
