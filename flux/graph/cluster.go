@@ -482,7 +482,7 @@ func (w *walk) paths(c *Cluster, first []*Kustomization) {
 	followed := map[string]bool{}
 	var waiting []step
 	queue := []step{{first, 0}}
-	for len(queue) > 0 {
+	for len(queue)+len(waiting) > 0 {
 		for len(queue) > 0 {
 			from := queue[0]
 			queue = queue[1:]

@@ -497,7 +497,9 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 		if w.Spent(len(files)+len(name)>>4, len(files)/8) {
 			return
 		}
-		w.makesFlux(c, release, files)
+		if !o.whole {
+			w.makesFlux(c, release, files)
+		}
 		release.made.Files = append(release.made.Files, files...)
 		if p.source != nil && !c.sameBranch(e, p.branch()) {
 			c.readings = append(c.readings, reading{p.source, e, roleChart, release.Object, files, release})

@@ -1,6 +1,7 @@
 package reach
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -180,6 +181,7 @@ func TestMadeByCharts(t *testing.T) {
 		"values of a ConfigMap":          {root + from + "-- apps/v.yaml --\n" + strings.Replace(configMap, "name: cm", "name: v, namespace: flux-system", 1) + "data:\n  values.yaml: |\n    resources:\n    - apiVersion: kustomize.toolkit.fluxcd.io/v1\n", broken},
 		"values of a ConfigMap, others":  {root + from + "-- apps/v.yaml --\n" + strings.Replace(configMap, "name: cm", "name: v, namespace: flux-system", 1) + "data:\n  values.yaml: |\n    resources:\n    - apiVersion: v1\n", "-"},
 		"values of a file":               {root + from + "-- apps/kustomization.yaml --\nresources: [r.yaml]\nconfigMapGenerator: [{name: v, namespace: flux-system, files: [v.yaml]}]\ngeneratorOptions: {disableNameSuffixHash: true}\n-- apps/v.yaml --\nresources:\n- apiVersion: kustomize.toolkit.fluxcd.io/v1\n", broken},
+		"a Terraform beside releases":    {root + "-- apps/tf.yaml --\n" + object("infra.contrib.fluxcd.io/v1alpha2", "Terraform", "t", "{path: ./infra, sourceRef: {kind: GitRepository, name: flux-system}}") + "-- infra/main.tf --\nx\n", "-"},
 		"flux2-sync":                     {root + values("apps", "{kustomization: {spec: {path: ./x}}}"), broken},
 		"a branch that the tree denies":  {strings.ReplaceAll(root, `branch: "main"`, `branch: "prod"`) + "-- apps/a.yaml --\n" + configMap, broken},
 	} {
@@ -188,5 +190,39 @@ func TestMadeByCharts(t *testing.T) {
 				t.Errorf("it is %s, want %s", got, c.want)
 			}
 		})
+	}
+}
+
+// TestWaits: a Flux Kustomization whose variables stand nowhere is read, whatever else waits for its own.
+func TestWaits(t *testing.T) {
+	from := func(text, kind, name string) string {
+		return strings.Replace(text, "spec: {", "spec: {postBuild: {substituteFrom: [{kind: "+kind+", name: "+name+"}]}, ", 1)
+	}
+	tree := "-- clusters/prod/a.yaml --\n" + gitRepository("flux-system", "main") + ks("flux-system", "./clusters/prod", "flux-system") + from(heldKs("./apps", "GitRepository", "flux-system"), "Secret", "hand") +
+		"-- clusters/prod/blue.yaml --\n" + sourceObject("GitRepository", "blue", "{url: \"https://example.com/acme/blue\"}") + from(ks("blue", "./deploy", "blue"), "ConfigMap", "later") +
+		"-- clusters/prod/infra.yaml --\n" + ks("infra", "./infra", "flux-system") + "-- infra/v.yaml --\n" + strings.Replace(configMap, "name: cm", "name: later, namespace: flux-system", 1) + "-- apps/a.yaml --\n" + configMap
+	if got := silent(t, tree, "apps/a.yaml"); got != "weekend" {
+		t.Errorf("apps/a.yaml is %s, want weekend", got)
+	}
+}
+
+// TestReleased: what takes a HelmRelease away from the windowed branch of its chart, or takes the release away, waits.
+func TestReleased(t *testing.T) {
+	p := parse(t, sourcesFile)
+	main := "-- clusters/prod/a.yaml --\n" + gitRepository("flux-system", "main") + ks("flux-system", "./clusters/prod", "flux-system") + "-- clusters/prod/live.yaml --\n" + ks("live", "./live", "flux-system") + gitRepository("rw", "rw/a") +
+		"-- live/web.yaml --\n" + object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "web", "{chart: {spec: {chart: ./charts/web, sourceRef: {kind: GitRepository, name: rw}}}}") + "-- live/x.yaml --\n" + configMap + "-- charts/web/Chart.yaml --\nname: web\n-- live/kustomization.yaml --\n"
+	for name, c := range map[string]struct{ after, want string }{
+		"another source": {"resources: [web.yaml, x.yaml]\npatches: [{target: {kind: HelmRelease}, patch: '[{op: replace, path: /spec/chart/spec/sourceRef/name, value: flux-system}]'}]\n", "night"},
+		"no release":     {"resources: [x.yaml]\n", "night"},
+		"something else": {"resources: [web.yaml]\n", ""},
+	} {
+		g := New(p, clusters(t, p, main+"resources: [web.yaml, x.yaml]\n"), clusters(t, p, main+c.after))
+		got := ""
+		if class, ok := g.Holds("live/kustomization.yaml"); ok && strings.Contains(fmt.Sprint(class.Releases), "night") {
+			got = "night"
+		}
+		if got != c.want {
+			t.Errorf("%s: the list is held by %q, want %q", name, got, c.want)
+		}
 	}
 }
