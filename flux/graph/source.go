@@ -444,7 +444,7 @@ func (w *walk) depends(c *Cluster) {
 				w.says([]manifest.Problem{{Place: r.Place, Text: wordReleasesFlux(r.Object, "the values of "+shown(o.Object))}}, c.titleOf(r.Entry))
 			}
 			if o.role == roleValues && o.made != nil {
-				w.makesFlux(c, r, o.made.Files)
+				w.makesFlux(c, r, o, o.made.Files)
 			}
 		}
 	}
@@ -497,9 +497,7 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 		if w.Spent(len(files)+len(name)>>4, len(files)/8) {
 			return
 		}
-		if !o.whole {
-			w.makesFlux(c, release, files)
-		}
+		w.makesFlux(c, release, o, files)
 		release.made.Files = append(release.made.Files, files...)
 		if p.source != nil && !c.sameBranch(e, p.branch()) {
 			c.readings = append(c.readings, reading{p.source, e, roleChart, release.Object, files, release})
@@ -522,7 +520,10 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 }
 
 // makesFlux says where a HelmRelease's chart, or its values there, make objects of Flux.
-func (w *walk) makesFlux(c *Cluster, release *thing, files []string) {
+func (w *walk) makesFlux(c *Cluster, release *thing, o origin, files []string) {
+	if o.whole {
+		return // who reads it makes nothing of charts
+	}
 	for _, file := range files {
 		if !slices.Contains([]string{".yaml", ".yml", ".tpl", ".txt", ".json"}, path.Ext(file)) {
 			continue

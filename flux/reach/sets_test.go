@@ -212,7 +212,7 @@ func TestReleased(t *testing.T) {
 	main := "-- clusters/prod/a.yaml --\n" + gitRepository("flux-system", "main") + ks("flux-system", "./clusters/prod", "flux-system") + "-- clusters/prod/live.yaml --\n" + ks("live", "./live", "flux-system") + gitRepository("rw", "rw/a") +
 		"-- live/web.yaml --\n" + object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "web", "{chart: {spec: {chart: ./charts/web, sourceRef: {kind: GitRepository, name: rw}}}}") + "-- live/x.yaml --\n" + configMap + "-- charts/web/Chart.yaml --\nname: web\n-- live/kustomization.yaml --\n"
 	for name, c := range map[string]struct{ after, want string }{
-		"another source": {"resources: [web.yaml, x.yaml]\npatches: [{target: {kind: HelmRelease}, patch: '[{op: replace, path: /spec/chart/spec/sourceRef/name, value: flux-system}]'}]\n", "night"},
+		"another source": {"resources: [web.yaml, x.yaml]\npatches: [{target: {kind: HelmRelease}, patch: '[{\"op\": \"replace\", \"path\": \"/spec/chart/spec/sourceRef/name\", \"value\": \"flux-system\"}]'}]\n", "night"},
 		"no release":     {"resources: [x.yaml]\n", "night"},
 		"something else": {"resources: [web.yaml]\n", ""},
 	} {
