@@ -580,7 +580,15 @@ func (o *Objects) substitutes(k *Kustomization) (out []*thing) {
 func (o *Objects) variables(k *Kustomization) (found []*thing, missing bool) {
 	all := o.substitutes(k)
 	found = slices.DeleteFunc(all, func(s *thing) bool { return s == nil })
-	return found, len(found) < len(k.SubstituteFrom)
+	missing = len(found) < len(k.SubstituteFrom)
+	for _, s := range found {
+		for _, u := range s.uses { // what it is copied from
+			if from := o.index.find(u.ref, s.Object); from != nil && from.data != nil && !slices.Contains(found, from) {
+				found = append(found, from)
+			}
+		}
+	}
+	return found, missing
 }
 
 // handed is what hands on what an entry point reads. Of what hands on the root, nil, that counts that is known to leave something out.

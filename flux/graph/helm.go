@@ -62,7 +62,7 @@ func (t *Tree) thing(d *manifest.Doc, object Object) *thing {
 		return nil
 	case !named && version == "" && (object.Kind == "ConfigMap" || object.Kind == "Secret"):
 		out.data = d
-		out.uses = account(d, "data") // it may be a kubeConfig's
+		out.uses = append(account(d, "data"), copied(d)...) // it may be a kubeConfig's
 	case group == manifest.GroupHelm && object.Kind == "HelmRelease":
 		out.uses = slices.Concat(t.release(d), t.secretUses(d, manifest.At(d.Node, "spec", "chart")), t.secretUses(d, manifest.At(d.Node, "spec", "kubeConfig")), account(d, "spec"))
 		t.makes(d, out)
@@ -101,6 +101,20 @@ func (t *Tree) release(d *manifest.Doc) []use {
 	for _, n := range t.List(d, "spec", "valuesFrom") {
 		r := manifest.RefOf(d, n)
 		uses = append(uses, use{ref: manifest.Ref{Kind: r.Kind, Namespace: "", Name: r.Name}, role: roleValues})
+	}
+	return uses
+}
+
+// copied is what a controller copies into a ConfigMap or Secret, as the replicator and the reflector that are in use are told.
+func copied(d *manifest.Doc) (uses []use) {
+	for _, key := range []string{"replicator.v1.mittwald.de/replicate-from", "reflector.v1.k8s.emberstack.com/reflects"} {
+		if from := d.Text("metadata", "annotations", key); from != "" {
+			namespace, name, in := strings.Cut(from, "/")
+			if !in {
+				namespace, name = "", from
+			}
+			uses = append(uses, use{ref: manifest.Ref{Kind: d.Text("kind"), Namespace: namespace, Name: name}, role: roleSource})
+		}
 	}
 	return uses
 }
@@ -167,8 +181,11 @@ func (c *thing) values(t *Tree) map[string]string {
 	if c.made != nil {
 		c.generated(t, c.made, out)
 	}
+	if len(copied(c.data)) > 0 {
+		c.unread = true
+	}
 	for key := range out {
-		if c.data.Vague || c.data.Apart("metadata") != "" {
+		if c.data.Vague || c.unread || c.data.Apart("metadata") != "" {
 			delete(out, key)
 			c.hidden[key] = true
 		}

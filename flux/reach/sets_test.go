@@ -206,6 +206,27 @@ func TestWaits(t *testing.T) {
 	}
 }
 
+// TestCopied: what a controller copies into an object that something windowed has values of waits with that.
+func TestCopied(t *testing.T) {
+	of := func(kind, name, note string) string {
+		return "---\napiVersion: v1\nkind: " + kind + "\nmetadata: {name: " + name + ", namespace: flux-system" + note + "}\n"
+	}
+	for name, c := range map[string]struct{ held, copy string }{
+		"variables": {strings.Replace(heldKs("./apps", "GitRepository", "flux-system"), "spec: {", "spec: {postBuild: {substituteFrom: [{kind: ConfigMap, name: v}]}, ", 1) + "-- apps/a.yaml --\n" + configMap,
+			of("ConfigMap", "v", ", annotations: {replicator.v1.mittwald.de/replicate-from: other/global}") + "-- live/from.yaml --\n" + strings.Replace(of("ConfigMap", "global", ""), "flux-system", "other", 1)},
+		"values": {heldKs("./apps", "GitRepository", "flux-system") + "-- apps/a.yaml --\n" + object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{valuesFrom: [{kind: Secret, name: v}]}"),
+			of("Secret", "v", ", annotations: {reflector.v1.k8s.emberstack.com/reflects: global}") + "-- live/from.yaml --\n" + of("Secret", "global", "")},
+	} {
+		tree := "-- clusters/prod/a.yaml --\n" + gitRepository("flux-system", "main") + ks("flux-system", "./clusters/prod", "flux-system") + ks("live", "./live", "flux-system") + "-- live/x.yaml --\n" + configMap + "-- live/v.yaml --\n" + c.copy + "-- clusters/prod/held.yaml --\n" + c.held
+		if got := silent(t, tree, "live/from.yaml"); got != "weekend" {
+			t.Errorf("%s: it is %s, want weekend", name, got)
+		}
+		if got := silent(t, tree, "live/x.yaml"); got != "-" {
+			t.Errorf("%s: something else is %s", name, got)
+		}
+	}
+}
+
 // TestReleased: what takes a HelmRelease away from the windowed branch of its chart, or takes the release away, waits.
 func TestReleased(t *testing.T) {
 	p := parse(t, sourcesFile)
