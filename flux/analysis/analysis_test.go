@@ -21,7 +21,7 @@ import (
 
 // TestURL: every tree of a run knows the repository by its URL, and so does one of which so much changed that it is read as a whole.
 func TestURL(t *testing.T) {
-	m := meter.New(t.Context(), meter.Limits{})
+	m := meter.New(t.Context(), meter.Limits{meter.Time: -1})
 	defer m.Close()
 	run, files := Run{Meter: m, URL: "https://example.com/fleet"}, fstest.MapFS{"a.yaml": {}}
 	before, err := run.Read(t.Context(), files, nil)
@@ -42,7 +42,7 @@ func TestURL(t *testing.T) {
 
 // TestEnded: a tree that was not read whole is an error, and says of which bound.
 func TestEnded(t *testing.T) {
-	m := meter.New(t.Context(), meter.Limits{meter.Files: 1})
+	m := meter.New(t.Context(), meter.Limits{meter.Time: -1, meter.Files: 1})
 	defer m.Close()
 	_, err := Run{Meter: m}.Read(t.Context(), fstest.MapFS{"a.yaml": {}, "b.yaml": {}}, nil)
 	if bound := (*meter.Error)(nil); !errors.As(err, &bound) {
@@ -76,7 +76,7 @@ func TestNothingBuilds(t *testing.T) {
 			return err
 		},
 	} {
-		g, m := fluxtrees.ReadGraph(t, name), meter.New(t.Context(), meter.Limits{})
+		g, m := fluxtrees.ReadGraph(t, name), meter.New(t.Context(), meter.Limits{meter.Time: -1})
 		policy, findings := config.Parse(g.Tree[config.File].Data)
 		if policy == nil {
 			t.Fatal(findings)

@@ -50,7 +50,7 @@ func TestFans(t *testing.T) {
 		"variants of two":     {variants, -1, "nodes"},
 		"cycles":              {cycle, 0, "leads back"},
 	} {
-		m := meter.New(t.Context(), meter.Limits{meter.Steps: int64(race.Or(50_000, 500_000)), meter.Nodes: int64(race.Or(100_000, 0))})
+		m := meter.New(t.Context(), meter.Limits{meter.Time: -1, meter.Steps: int64(race.Or(50_000, 500_000)), meter.Nodes: int64(race.Or(100_000, 0))})
 		g := readBy(t, m, newMemory(files(c.texts)))
 		k := g.Clusters([]graph.Root{{Name: "k", Path: "k"}})[0]
 		if c.jobs >= 0 && len(k.CronJobs) != c.jobs {
@@ -99,7 +99,7 @@ func (c crowd) ReadDir(name string) ([]fs.DirEntry, error) {
 func TestMillion(t *testing.T) {
 	bound := race.Or(50_000, 100_000)
 	c := crowd{new(int)}
-	g := readBy(t, meter.New(t.Context(), meter.Limits{meter.Files: int64(bound)}), c)
+	g := readBy(t, meter.New(t.Context(), meter.Limits{meter.Time: -1, meter.Files: int64(bound)}), c)
 	if len(g.Problems) != 1 || !strings.Contains(g.Problems[0].Text, fmt.Sprintf("more than %d,000 files", bound/1000)) {
 		t.Errorf("%v", g.Problems)
 	}

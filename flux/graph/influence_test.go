@@ -349,7 +349,7 @@ func TestManySources(t *testing.T) {
 		"deep": {graph.MaxUses + 1, 1, "sources are put together", 0},
 		"wide": {graph.MaxUses - 2, 20, "more than 20,000 steps", -1},
 	} {
-		g := readBy(t, meter.New(t.Context(), meter.Limits{meter.Steps: 20_000}), files(map[string]string{"clusters/c/ks.yaml": artifacts(c.depth, c.times), "b/b.yaml": "kind: ConfigMap\n"}))
+		g := readBy(t, meter.New(t.Context(), meter.Limits{meter.Time: -1, meter.Steps: 20_000}), files(map[string]string{"clusters/c/ks.yaml": artifacts(c.depth, c.times), "b/b.yaml": "kind: ConfigMap\n"}))
 		k := g.Clusters([]graph.Root{{Name: "c", Path: "clusters/c"}})[0].Kustomizations[0]
 		if problems := fmt.Sprint(g.Problems); !strings.Contains(problems, c.want) || c.want == "" && len(g.Problems) > 0 || c.reads >= 0 && len(k.Files()) != c.reads {
 			t.Errorf("%s: reads %v, %s", name, k.Files(), problems)
@@ -357,7 +357,7 @@ func TestManySources(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	readBy(t, meter.New(t.Context(), meter.Limits{}), files(map[string]string{"clusters/c/ks.yaml": artifacts(6, 5), "b/b.yaml": "kind: ConfigMap\n"})).Clusters([]graph.Root{{Name: "c", Path: "clusters/c"}})
+	readBy(t, meter.New(t.Context(), meter.Limits{meter.Time: -1}), files(map[string]string{"clusters/c/ks.yaml": artifacts(6, 5), "b/b.yaml": "kind: ConfigMap\n"})).Clusters([]graph.Root{{Name: "c", Path: "clusters/c"}})
 	runtime.ReadMemStats(&after)
 	if made := after.TotalAlloc - before.TotalAlloc; made > 512<<20 {
 		t.Errorf("15,625 parts of a source make %d MiB", made>>20)

@@ -198,7 +198,7 @@ func heap() int64 {
 
 // grows is by how many bytes the process grows at most while a command reads a tree, and how many its run's meter counts at most.
 func grows(t *testing.T, tree fstest.MapFS, command string) (grown, counted int64, m *meter.Meter) {
-	m = meter.New(t.Context(), meter.Limits{meter.Nodes: 300_000, meter.Bytes: 16 << 20, meter.Steps: 300_000})
+	m = meter.New(t.Context(), meter.Limits{meter.Time: -1, meter.Nodes: 300_000, meter.Bytes: 16 << 20, meter.Steps: 300_000})
 	defer debug.SetGCPercent(debug.SetGCPercent(10)) // what is garbage is no cost of the tree
 	debug.FreeOSMemory()
 	size := heap // of what is left, where nobody says how much there was

@@ -103,7 +103,7 @@ func TestStops(t *testing.T) {
 		}
 	}
 	ending, end := context.WithCancel(t.Context())
-	in := inputBy(t, meter.New(ending, meter.Limits{}), windowedBranch, thousands(3))
+	in := inputBy(t, meter.New(ending, meter.Limits{meter.Time: -1}), windowedBranch, thousands(3))
 	in.Tree = watched{in.Tree, map[string]int{}, end}
 	if err := flux(in); !errors.Is(err, context.Canceled) {
 		t.Errorf("while it is written: %v", err)

@@ -30,14 +30,14 @@ func TestStops(t *testing.T) {
 		_, err = New(tree, slices.Sorted(maps.Keys(texts)), "main", false)
 		return m, [2]int64{m.Readings()[meter.Nodes].Used - before[meter.Nodes].Used, m.Readings()[meter.Steps].Used - before[meter.Steps].Used}, err
 	}
-	m, all, err := took(meter.Limits{})
+	m, all, err := took(meter.Limits{meter.Time: -1})
 	if want := [2]int64{75, 116}; err != nil || all != want {
 		t.Errorf("it takes %d nodes and steps, want %d; %v", all, want, err)
 	}
 	for i, kind := range []meter.Kind{meter.Nodes, meter.Steps} {
 		whole := m.Readings()[kind].Used
 		for n := range all[i] {
-			limits := meter.Limits{}
+			limits := meter.Limits{meter.Time: -1}
 			limits[kind] = whole - n - 1
 			var bound *meter.Error
 			if _, _, err := took(limits); !errors.As(err, &bound) {
