@@ -67,8 +67,7 @@ func (t *Tree) thing(d *manifest.Doc, object Object) *thing {
 		out.uses = slices.Concat(t.release(d), t.secretUses(d, manifest.At(d.Node, "spec", "chart")), t.secretUses(d, manifest.At(d.Node, "spec", "kubeConfig")), account(d, "spec"))
 		t.makes(d, out)
 	case group == manifest.GroupOperator && object.Kind == resourceSet:
-		out.mentions, out.uses = t.mentions(d)
-		out.uses = append(out.uses, account(d, "spec")...)
+		out.mentions, out.uses = t.mentions(d), account(d, "spec")
 	case group == manifest.GroupOperator && object.Kind == inputProvider:
 		out.uses = t.secretUses(d, manifest.At(d.Node, "spec"))
 	case !named && version == "" && object.Kind == manifest.ServiceAccount:
@@ -181,11 +180,10 @@ func (c *thing) values(t *Tree) map[string]string {
 	if c.made != nil {
 		c.generated(t, c.made, out)
 	}
-	if len(copied(c.data)) > 0 {
-		c.unread = true
-	}
+	over := len(copied(c.data)) > 0
+	c.unread = c.unread || over
 	for key := range out {
-		if c.data.Vague || c.unread || c.data.Apart("metadata") != "" {
+		if c.data.Vague || over || c.data.Apart("metadata") != "" {
 			delete(out, key)
 			c.hidden[key] = true
 		}

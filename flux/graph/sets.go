@@ -52,27 +52,14 @@ var (
 	breaks    = regexp.MustCompile(`[\s{}\[\],"':]+`)
 )
 
-// mentions is what a ResourceSet mentions, and what its HelmReleases are known to use.
-func (t *Tree) mentions(d *manifest.Doc) (mentioned, []use) {
-	var uses []use
+// mentions is what a ResourceSet itself mentions. What its objects do is added as they are made.
+func (t *Tree) mentions(d *manifest.Doc) mentioned {
 	hold := func(name string) bool { return t.Hold(d.Place.File, 1, len(name)) }
 	m := mentioned{map[mention]bool{}, map[string]bool{d.Text("metadata", "namespace"): true}, map[string]bool{}, hold}
 	if spec := manifest.At(d.Node, "spec"); spec != nil {
 		for i := 0; i+1 < len(spec.Content); i += 2 {
 			if key := spec.Content[i].Value; key != "resources" && key != "resourcesTemplate" && key != "steps" {
 				m.walk(d.Vars, spec.Content[i+1], key, "")
-			}
-		}
-	}
-	for made := range (&manifest.Work{Reader: &t.Reader, At: d.Place.File}).Made(d) {
-		m.walk(nil, made.Node, "resources", "")
-		if manifest.GroupOf(made.Node) != manifest.GroupHelm || made.Text("kind") != "HelmRelease" {
-			continue
-		}
-		for _, u := range t.release(made) {
-			u.ref.Namespace = cmp.Or(u.ref.Namespace, made.Text("metadata", "namespace"))
-			if manifest.Unfilled(u.ref.Namespace+u.ref.Name+u.chart+strings.Join(u.files, "")) == "" && !hold(u.ref.Name) {
-				uses = append(uses, u)
 			}
 		}
 	}
@@ -83,7 +70,7 @@ func (t *Tree) mentions(d *manifest.Doc) (mentioned, []use) {
 			}
 		}
 	}
-	return m, uses
+	return m
 }
 
 // walk looks through what stands under a key of a section.
@@ -174,13 +161,15 @@ func (m mentioned) leads(w *walk, to string) bool {
 	return false
 }
 
-// made adds to a cluster what the Flux Operator makes of a ResourceSet that decides what Flux reads.
+// made adds to a cluster what the Flux Operator makes of a ResourceSet that decides what Flux reads, and to the ResourceSet what all of it refers to.
 func (w *walk) made(c *Cluster, set *manifest.Doc, by *Kustomization) {
 	if len(c.sets) == 0 || c.sets[len(c.sets)-1].Place != set.Place {
 		return // it has no name, or was too much
 	}
 	of := c.sets[len(c.sets)-1]
 	for d := range w.Made(set) {
+		of.mentions.walk(nil, d.Node, "resources", "")
+		of.uses = append(of.uses, w.released(d)...)
 		group, kind := manifest.GroupOf(d.Node), d.Text("kind")
 		switch chart := manifest.Chart(manifest.At(d.Node, "spec")); {
 		case group == manifest.GroupKustomize && kind == "Kustomization", group == manifest.GroupArtifacts, group == manifest.GroupSource && (kind == gitRepository || kind == "OCIRepository"):
@@ -216,6 +205,20 @@ func (w *walk) made(c *Cluster, set *manifest.Doc, by *Kustomization) {
 			k.set = of
 		}
 	}
+}
+
+// released is what a HelmRelease of a ResourceSet is known to use.
+func (w *walk) released(d *manifest.Doc) (uses []use) {
+	if manifest.GroupOf(d.Node) != manifest.GroupHelm || d.Text("kind") != "HelmRelease" {
+		return nil
+	}
+	for _, u := range w.tree.release(d) {
+		u.ref.Namespace = cmp.Or(u.ref.Namespace, d.Text("metadata", "namespace"))
+		if manifest.Unfilled(u.ref.Namespace+u.ref.Name+u.chart+strings.Join(u.files, "")) == "" && !w.Spent(0, 1) {
+			uses = append(uses, u)
+		}
+	}
+	return uses
 }
 
 // unnamed reports whether it is not known how the metadata of an object is filled in.

@@ -79,7 +79,8 @@ func (f *filler) list(l *parse.ListNode) {
 		return
 	}
 	for i, n := range l.Nodes {
-		if f.loose = f.loose || len(f.out) > MaxDoc; f.loose || f.Spent(1, 0) {
+		if len(f.out) > MaxDoc || f.Spent(1, 0) {
+			f.loose = true
 			return
 		}
 		last := i+1 == len(l.Nodes)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/sluicegate/sluice/flux/manifest"
 )
 
 // TestSets: what a Flux Kustomization of a ResourceSet reads counts as that of any other, and its source as any other's.
@@ -112,6 +114,7 @@ func TestSets(t *testing.T) {
 		"a definition of itself":                    {bare + template("resourcesTemplate: |\n    << define \"resourceset\" >>"+strings.NewReplacer("<< inputs.name | quote >>", "held", "<< inputs.tenant >>", "a").Replace(written)+"    << end >>\n"), "tenants/a/x.yaml", "weekend"},
 		"JSON behind JSON":                          {bare + template("resourcesTemplate: |\n    {\"kind\": \"ConfigMap\"}\n    {\"kind\": \"Kustomization\"}\n"), "live/a.yaml", broken},
 		"an object further in":                      {bare + template("resourcesTemplate: |\n    << toYaml inputs.o | nindent 1 >>\n"), "live/a.yaml", broken},
+		"what stands behind such lines":             {bare + template("resourcesTemplate: |\n    kind: ConfigMap\n    data: << toYaml inputs.o >>\n    ---"+strings.NewReplacer("<< inputs.name | quote >>", "held", "<< inputs.tenant >>", "a").Replace(written)), "tenants/a/x.yaml", "weekend"},
 		"an item of a list":                         {bare + template("resourcesTemplate: |\n    kind: List\n    items:\n    - << toJson inputs.o >>\n"), "live/a.yaml", broken},
 		"lines of a function":                       {bare + template("resourcesTemplate: |\n    kind: ConfigMap\n    data:\n      a: << printf \"x\\n---\\n%s\" (toYaml inputs.o) >>\n"), "live/a.yaml", broken},
 		"a case over several fields":                {bare + set("{inputs: [{i: false}], resources: ["+strings.Replace(made("held", "./tenants/a", "flux-system"), "spec: {", "spec: {interval: \"1m << if inputs.i >>\", timeout: \"<< end >>\", ", 1)+"]}"), "live/a.yaml", broken},
@@ -224,6 +227,16 @@ func TestCopied(t *testing.T) {
 		if got := silent(t, tree, "live/x.yaml"); got != "-" {
 			t.Errorf("%s: something else is %s", name, got)
 		}
+	}
+}
+
+// TestReadInPart: what is known of values that were not all read counts.
+func TestReadInPart(t *testing.T) {
+	tree := "-- clusters/prod/a.yaml --\n" + gitRepository("flux-system", "main") + strings.Replace(ks("flux-system", "./clusters/prod", "flux-system"), "spec: {", "spec: {postBuild: {substituteFrom: [{kind: ConfigMap, name: v}]}, ", 1) +
+		heldKs("\"./${DIR}\"", "GitRepository", "flux-system") + "-- clusters/prod/kustomization.yaml --\nresources: [a.yaml]\ngeneratorOptions: {disableNameSuffixHash: true}\n" +
+		"configMapGenerator: [{name: v, namespace: flux-system, envs: [v.env], literals: [DIR=apps]}]\n-- clusters/prod/v.env --\n" + strings.Repeat("# more\n", manifest.MaxConfig/7+1) + "-- apps/a.yaml --\n" + configMap
+	if got := silent(t, tree, "apps/a.yaml"); got != "weekend" {
+		t.Errorf("apps/a.yaml is %s, want weekend", got)
 	}
 }
 
