@@ -252,7 +252,7 @@ func TestCosts(t *testing.T) {
 		"few read long":  {13, 2, 100, ""},
 		"sets":           {14, 200, 10, "k/99.yaml: more than 300,000 nodes of YAML"},
 		"few sets":       {14, 2, 10, ""},
-		"inputs":         {15, 100, 1000, "k/0.yaml: more than 300,000 steps"},
+		"inputs":         {15, 100, 1000, "k/1.yaml: more than 300,000 steps"},
 		"few inputs":     {15, 2, 10, ""},
 	} {
 		for command := range commands {
