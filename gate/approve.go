@@ -15,9 +15,9 @@ import (
 // overdueMost is how long an approval may be due before no other is given in its repository: GitHub seems not to let us dismiss any.
 const overdueMost = time.Minute
 
-// approves reports whether sluice approves the head.
+// approves reports whether sluice approves the head. A review is of one pull request: another one's ruling gives none, as it merges none.
 func (d *pullCase) approves() bool {
-	return d.ruling.released() && d.ruling.people == wordPeopleApproved && d.policy.Mode == config.Enforce
+	return d.ruling.released() && d.ruling.people == wordPeopleApproved && !d.ruling.shared && d.policy.Mode == config.Enforce
 }
 
 // unapproved is why sluice does not approve what the file has it approve; "": it does.
