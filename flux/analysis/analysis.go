@@ -181,7 +181,7 @@ func (r Run) Compare(ctx context.Context, policy *config.Policy, c Change) (Impa
 		return out, cmp.Or(err, g.Err())
 	}
 	if out.moves, err = c.moves(ctx, g, trees); err == nil && levels.Moves == config.LevelHold {
-		g.Hold(out.moves)
+		g.Hold(out.moves, c.names())
 	}
 	return out, cmp.Or(err, g.Err())
 }
@@ -269,7 +269,7 @@ func (c Change) moves(ctx context.Context, g *reach.Graph, trees []Tree) ([]reac
 		}
 	}
 	before, after := g.Affected(c.names())
-	if len(after) == 0 {
+	if len(before)+len(after) == 0 {
 		return nil, nil
 	}
 	was, err := trees[0].Build(ctx, before)
@@ -281,7 +281,7 @@ func (c Change) moves(ctx context.Context, g *reach.Graph, trees []Tree) ([]reac
 		return nil, err
 	}
 	held, err := trees[0].Build(ctx, g.Windowed(was, is))
-	return append(g.Moves(was, is, changes), g.Copies(held, was, is)...), err
+	return slices.Concat(g.Moves(was, is, changes), g.Copies(held, was, is), g.Taken(held, was, is)), err
 }
 
 // Answers is what the references say of some paths; an error where they were not read.

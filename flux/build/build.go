@@ -41,6 +41,7 @@ type Object struct {
 	Group, Kind, Namespace, Name string
 	File                         string `json:",omitempty"` // of the tree that it comes from; of a generated one the kustomization.yaml; "": not known
 	Path, Source                 string `json:",omitempty"` // where it leads Flux, as in [manifest.Led]
+	Into                         string `json:",omitempty"` // the namespace in which a HelmRelease makes what its chart makes, where it says one
 	Kept                         bool   `json:",omitempty"` // Flux does not delete it where it leaves the entry: its annotations or labels say so
 }
 

@@ -257,6 +257,15 @@ func TestKept(t *testing.T) {
 	}
 }
 
+// TestInto: a HelmRelease says in which namespace its chart is installed, with what Flux fills in.
+func TestInto(t *testing.T) {
+	release := "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: r, namespace: flux-system}\nspec: {targetNamespace: \"${ns}-a\"}\n"
+	r := one(t, archive("-- app/r.yaml --\n"+release), Entry{Path: "app", Variables: manifest.Variables{Values: map[string]string{"ns": "shop"}}})
+	if len(r.Objects) != 1 || r.Objects[0].Into != "shop-a" {
+		t.Errorf("%+v", r)
+	}
+}
+
 // TestNewEntry: the root has what its own Kustomization adds, and every Flux Kustomization that reads this repository what it adds itself.
 func TestNewEntry(t *testing.T) {
 	patch := []manifest.Patch{{Text: "x"}}

@@ -286,6 +286,7 @@ func (o *Object) leads(text []byte) {
 	var k struct {
 		Spec struct {
 			Path, URL           string
+			TargetNamespace     string
 			SourceRef, ChartRef manifest.Ref
 			Ref                 manifest.Revision
 			Chart               struct {
@@ -303,6 +304,7 @@ func (o *Object) leads(text []byte) {
 	case "Kustomization":
 		o.Path, o.Source = k.Spec.Path, manifest.LedBy(k.Spec.SourceRef, o.Namespace)
 	case "HelmRelease":
+		o.Into = k.Spec.TargetNamespace
 		if chart := k.Spec.Chart.Spec; chart.SourceRef.Name != "" {
 			o.Path, o.Source = chart.Chart, manifest.LedBy(chart.SourceRef, o.Namespace)
 		} else {
@@ -319,7 +321,7 @@ func (o made) filled(vars manifest.Variables) Object {
 		vars = manifest.Variables{}
 	}
 	out := o.Object
-	out.Namespace, out.Name, out.Source = vars.Expand(o.Namespace), vars.Expand(o.Name), vars.Expand(o.Source)
+	out.Namespace, out.Name, out.Into, out.Source = vars.Expand(o.Namespace), vars.Expand(o.Name), vars.Expand(o.Into), vars.Expand(o.Source)
 	if o.Source != "" && o.Group != "" {
 		out.Path = clean(vars.Expand(o.Path))
 	}

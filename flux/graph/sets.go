@@ -192,6 +192,9 @@ func (w *walk) made(c *Cluster, set *manifest.Doc, by *Kustomization) {
 		case group == manifest.GroupOperator && (kind == resourceSet || kind == "FluxInstance"):
 			w.tree.Problem(d.Place, wordUnmade(kind))
 			continue
+		case manifest.Takes(group, kind) && !w.Spent(0, 1):
+			of.takes = append(of.takes, manifest.Ref{Kind: kind, Name: d.Text("metadata", "name")})
+			continue
 		case manifest.Unfilled(d.Text("apiVersion")+kind) == "":
 			continue
 		}
@@ -301,4 +304,14 @@ func (w *walk) resourceSets(c *Cluster) {
 			}
 		}
 	}
+}
+
+// SetTakes is the Namespaces and CustomResourceDefinitions that ResourceSets of the entry point make.
+func (e Entry) SetTakes() (out []manifest.Ref) {
+	for _, s := range e.Cluster.sets {
+		if e.Cluster.entry(s.Entry) == e.Cluster.entry(e.Kustomization) {
+			out = append(out, s.takes...)
+		}
+	}
+	return out
 }

@@ -22,6 +22,11 @@ func Leads(group, kind string) bool {
 	return false
 }
 
+// Takes reports whether others go with an object of a kind: with a Namespace what is in it, with a CustomResourceDefinition what is of its kind.
+func Takes(group, kind string) bool {
+	return group == "" && kind == "Namespace" || group == "apiextensions.k8s.io" && kind == "CustomResourceDefinition"
+}
+
 // LedBy is what a reference in an object of a namespace names; "": nothing.
 func LedBy(r Ref, namespace string) string {
 	if r.Name == "" {

@@ -181,7 +181,7 @@ func TestCopies(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %s; want %s", line, got, want)
 		}
-		if g.Hold(copies); want != "" && len(g.holds["apps/rt/x.yaml"].windows)*len(g.holds["clusters/prod/apps-rt.yaml"].windows) == 0 {
+		if g.Hold(copies, nil); want != "" && len(g.holds["apps/rt/x.yaml"].windows)*len(g.holds["clusters/prod/apps-rt.yaml"].windows) == 0 {
 			t.Errorf("%v", held(g))
 		}
 	}

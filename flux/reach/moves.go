@@ -19,6 +19,7 @@ type Object struct {
 	Group, Kind, Namespace, Name string
 	File                         string // of the tree that it comes from; "": not known
 	Path, Source                 string // where it leads Flux, as in [manifest.Led]
+	Into                         string // the namespace in which a HelmRelease makes what its chart makes, where it says one
 	Kept                         bool   // Flux does not delete it where it leaves an entry point
 }
 
@@ -54,8 +55,9 @@ type Move struct {
 	Appears  string // the file in which it is then
 	Back     bool   // it comes to To before it leaves From: To is live, or From's branch brings the rest later
 	Within   bool   // both are live, or both windowed in one way
-	Kept     bool   // Flux does not delete it where it leaves From
+	Kept     bool   // Flux does not delete it where it leaves From, or it is not known how to keep it
 	Copied   bool   // From makes it, too
+	Takes    bool   // it moves nowhere: From does not make it any more, and what To makes goes with it
 
 	windows []layout.Release
 }
@@ -222,7 +224,7 @@ func (g *Graph) touched(files []string) map[string]bool {
 	for _, f := range files {
 		changed[f] = true
 	}
-	touched, was := map[string]bool{}, map[string]graph.Entry{}
+	touched, was, gone := map[string]bool{}, map[string]graph.Entry{}, map[string]bool{}
 	for i, t := range g.trees[:2] {
 		for _, e := range t.entries {
 			k := key(e.Entry)
@@ -232,17 +234,26 @@ func (g *Graph) touched(files []string) map[string]bool {
 			}
 			touched[k] = touched[k] || e.ReadsAny(changed)
 			was[k] = e.Entry
+			if i == 0 {
+				gone[k] = true
+			} else {
+				delete(gone, k)
+			}
 		}
 	}
+	maps.Copy(touched, gone)
 	return touched
 }
 
-// Windowed is the windowed entry points of the first tree, of the clusters where a live one makes what it did not make before.
+// Windowed is the windowed entry points of the first tree, of the clusters where a live one makes what it did not make before, or where something is lost that may take others with it.
 func (g *Graph) Windowed(before, after []Build) []graph.Entry {
+	in := map[string]bool{}
+	for _, l := range g.losses(before, after) {
+		in[l.from.Cluster.Name] = true
+	}
 	before, after = g.live(before), g.live(after)
 	m := mover{Graph: g, was: g.made(before)}
 	defer g.forget(before)
-	in := map[string]bool{}
 	for _, all := range m.arrivals(after) {
 		for _, a := range all {
 			in[a.entry.Cluster.Name] = true
@@ -308,9 +319,13 @@ func (g *Graph) Moves(before, after []Build, changes []Change) []Move {
 	return m.moves
 }
 
-// Hold holds the paths that moves change, by the windows of the entry point that is windowed.
-func (g *Graph) Hold(moves []Move) {
+// Hold holds the paths that moves change, by the windows of the entry point that is windowed; files are all of the change.
+func (g *Graph) Hold(moves []Move, files []string) {
 	for _, m := range moves {
+		if m.Takes {
+			g.holdLoss(m, files)
+			continue
+		}
 		for entry, file := range map[graph.Entry]string{m.From: m.Left, m.To: m.Appears} {
 			files := []string{file}
 			for _, edge := range entry.Chain(file) {

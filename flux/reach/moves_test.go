@@ -257,7 +257,7 @@ func TestMovesWithinTakeNoRoom(t *testing.T) {
 	if len(moves) != maxMoves+1 {
 		t.Errorf("%d moves", len(moves))
 	}
-	if g.Hold(moves); len(g.holds["apps/rt/x.yaml"].windows) == 0 {
+	if g.Hold(moves, nil); len(g.holds["apps/rt/x.yaml"].windows) == 0 {
 		t.Errorf("%v", held(g))
 	}
 }
@@ -265,7 +265,7 @@ func TestMovesWithinTakeNoRoom(t *testing.T) {
 // TestHoldFromAWindow: what leaves an entry point that a window holds, and is away until a branch moves, is held by the branch's window as well.
 func TestHoldFromAWindow(t *testing.T) {
 	g := around(t, parse(t, file))
-	g.Hold(g.Moves(makes(t, g, 0, "held: a@apps/held/x.yaml", "apps-rw:"), makes(t, g, 1, "held:", "apps-rw: a@apps/rw/x.yaml"), nil))
+	g.Hold(g.Moves(makes(t, g, 0, "held: a@apps/held/x.yaml", "apps-rw:"), makes(t, g, 1, "held:", "apps-rw: a@apps/rw/x.yaml"), nil), nil)
 	for _, path := range []string{"apps/held/x.yaml", "apps/rw/x.yaml"} {
 		if c, _ := g.Holds(path); !slices.Equal(c.Releases, []layout.Release{"night"}) {
 			t.Errorf("%s: %v", path, c)
@@ -277,7 +277,7 @@ func TestHoldFromAWindow(t *testing.T) {
 func TestHold(t *testing.T) {
 	p := parse(t, file)
 	g := around(t, p)
-	g.Hold(g.Moves(makes(t, g, 0, "apps-rt: a@apps/rt-base/x.yaml", "apps-rw:"), makes(t, g, 1, "apps-rt:", "apps-rw: a@apps/rw/x.yaml"), nil))
+	g.Hold(g.Moves(makes(t, g, 0, "apps-rt: a@apps/rt-base/x.yaml", "apps-rw:"), makes(t, g, 1, "apps-rt:", "apps-rw: a@apps/rw/x.yaml"), nil), nil)
 	var got []string
 	for _, h := range held(g) {
 		path, _, _ := strings.Cut(h, " [night] ConfigMap a moves")
@@ -293,7 +293,7 @@ func TestHold(t *testing.T) {
 		t.Errorf("%s: Flux deletes the object, and that is not said", want[1])
 	}
 	back := around(t, p)
-	back.Hold(back.Moves(makes(t, back, 0, "apps-rt:", "apps-rw: a@apps/rw/x.yaml"), makes(t, back, 1, "apps-rt: a@apps/rt-base/x.yaml", "apps-rw:"), nil))
+	back.Hold(back.Moves(makes(t, back, 0, "apps-rt:", "apps-rw: a@apps/rw/x.yaml"), makes(t, back, 1, "apps-rt: a@apps/rt-base/x.yaml", "apps-rw:"), nil), nil)
 	if c, ok := back.Holds("apps/rw/x.yaml"); !ok || c.Pruned {
 		t.Errorf("what goes back: %+v, %v", c, ok)
 	}

@@ -148,6 +148,8 @@ func (m Move) way() string {
 	switch {
 	case m.What == wordUnknown:
 		return fmt.Sprintf("%s cannot be built after the change", name(m.To))
+	case m.Takes:
+		return fmt.Sprintf("%s leaves %s", clip(m.What), name(m.From))
 	case m.Copied && key(m.From) == key(m.To):
 		return fmt.Sprintf("%s is made by %s, which is live after the change", clip(m.What), name(m.To))
 	case m.Copied:
@@ -158,7 +160,7 @@ func (m Move) way() string {
 
 // prunes reports whether Flux deletes it now, and creates it again when what it moves to is released.
 func (m Move) prunes() bool {
-	return m.What != wordUnknown && !m.Copied && !m.Back && !m.Within && !m.Kept
+	return m.What != wordUnknown && !m.Takes && !m.Copied && !m.Back && !m.Within && !m.Kept
 }
 
 // does is what Flux does then.
@@ -166,6 +168,8 @@ func (m Move) does() string {
 	switch {
 	case m.What == wordUnknown:
 		return fmt.Sprintf("it may make what %s makes, which is windowed", name(m.From))
+	case m.Takes:
+		return fmt.Sprintf("Flux deletes it now, and what %s makes goes with it", name(m.To))
 	case m.Copied:
 		return fmt.Sprintf("Flux applies it from %s now", name(m.To))
 	case m.Back:
