@@ -87,6 +87,8 @@ type Kustomization struct {
 	Timeout        string
 	// Keeps reports whether spec.prune is false: what leaves it stays in the cluster.
 	Keeps bool
+	// Ends reports whether spec.deletionPolicy is one by which all that it has applied goes with it, whatever Keeps.
+	Ends bool
 	// KubeConfig is what spec.kubeConfig names, which is another cluster than the one it stands in: it applies its objects there. "": it has none.
 	KubeConfig string
 	// Here reports whether its source is this repository, or not known: only then does its path name a directory of the tree. It is
@@ -263,6 +265,8 @@ func (t *Tree) kustomization(d *manifest.Doc, object Object) *Kustomization {
 		k.Substitute = map[string]string{n.Value: ""} // which may be any
 	}
 	k.Keeps = d.Text("spec", "prune") == "false"
+	policy := d.Text("spec", "deletionPolicy")
+	k.Ends = policy != "" && policy != "MirrorPrune" && policy != "Orphan"
 	strategy := d.Text("spec", "postBuild", "substituteStrategy")
 	k.Always = strategy != "" && strategy != "WithVariables"
 	k.KubeConfig = kubeConfig(d)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluicegate/sluice/flux/kustomize"
 	"github.com/sluicegate/sluice/flux/manifest"
 )
 
@@ -24,6 +25,7 @@ type mention struct{ kind, name string }
 type mentioned struct {
 	names      map[mention]bool
 	namespaces map[string]bool
+	groups     map[string]bool        // API groups of what is made
 	paths      map[string]bool        // what may be a chart's directory or a file of values; "*" is what is filled in
 	hold       func(name string) bool // charges what one takes, and reports whether that is too much
 }
@@ -55,7 +57,7 @@ var (
 // mentions is what a ResourceSet itself mentions. What its objects do is added as they are made.
 func (t *Tree) mentions(d *manifest.Doc) mentioned {
 	hold := func(name string) bool { return t.Hold(d.Place.File, 1, len(name)) }
-	m := mentioned{map[mention]bool{}, map[string]bool{d.Text("metadata", "namespace"): true}, map[string]bool{}, hold}
+	m := mentioned{map[mention]bool{}, map[string]bool{d.Text("metadata", "namespace"): true}, map[string]bool{}, map[string]bool{}, hold}
 	if spec := manifest.At(d.Node, "spec"); spec != nil {
 		for i := 0; i+1 < len(spec.Content); i += 2 {
 			if key := spec.Content[i].Value; key != "resources" && key != "resourcesTemplate" && key != "steps" {
@@ -171,6 +173,9 @@ func (w *walk) made(c *Cluster, set *manifest.Doc, by *Kustomization) {
 		of.mentions.walk(nil, d.Node, "resources", "")
 		of.uses = append(of.uses, w.released(d)...)
 		group, kind := manifest.GroupOf(d.Node), d.Text("kind")
+		if !of.mentions.groups[group] && !of.mentions.hold(group) {
+			of.mentions.groups[group] = true
+		}
 		switch chart := manifest.Chart(manifest.At(d.Node, "spec")); {
 		case group == manifest.GroupKustomize && kind == "Kustomization", group == manifest.GroupArtifacts, group == manifest.GroupSource && (kind == gitRepository || kind == "OCIRepository"):
 			for _, in := range [][]string{{"metadata"}, {"spec", "commonMetadata"}} {
@@ -192,8 +197,10 @@ func (w *walk) made(c *Cluster, set *manifest.Doc, by *Kustomization) {
 		case group == manifest.GroupOperator && (kind == resourceSet || kind == "FluxInstance"):
 			w.tree.Problem(d.Place, wordUnmade(kind))
 			continue
-		case manifest.Takes(group, kind) && !w.Spent(0, 1):
-			of.takes = append(of.takes, manifest.Ref{Kind: kind, Name: d.Text("metadata", "name")})
+		case manifest.Takes(group, kind):
+			if d.Text("metadata", "annotations", manifest.GroupOperator+"/prune") != "disabled" && !w.Spent(0, 1) {
+				of.takes = append(of.takes, manifest.Ref{Kind: kind, Name: d.Text("metadata", "name")})
+			}
 			continue
 		case manifest.Unfilled(d.Text("apiVersion")+kind) == "":
 			continue
@@ -306,12 +313,73 @@ func (w *walk) resourceSets(c *Cluster) {
 	}
 }
 
-// SetTakes is the Namespaces and CustomResourceDefinitions that ResourceSets of the entry point make.
-func (e Entry) SetTakes() (out []manifest.Ref) {
+// Set is what a ResourceSet of an entry point makes.
+type Set struct {
+	Title string // NAMESPACE/NAME
+	// Takes is the Namespaces and CustomResourceDefinitions that it makes, and Fills a hash of all that their names are filled in with.
+	Takes []manifest.Ref
+	Fills string
+	// Namespaces is those in which it makes something, and Groups the API groups of that: a star stands for what is filled in.
+	Namespaces, Groups map[string]bool
+}
+
+// Sets is the ResourceSets that the entry point applies.
+func (e Entry) Sets() (out []Set) {
 	for _, s := range e.Cluster.sets {
-		if e.Cluster.entry(s.Entry) == e.Cluster.entry(e.Kustomization) {
-			out = append(out, s.takes...)
+		if e.Cluster.entry(s.Entry) != e.Cluster.entry(e.Kustomization) {
+			continue
 		}
+		h := &manifest.Digest{}
+		h.Add(s.digest)
+		for _, o := range s.origins {
+			h.Add(o.digest)
+		}
+		out = append(out, Set{s.Namespace + "/" + s.Name, s.takes, h.String(), s.mentions.namespaces, s.mentions.groups})
 	}
 	return out
+}
+
+// Fills is a hash of what fills the variables of what the entry point applies, and its ResourceSets.
+func (e Entry) Fills() string {
+	h := &manifest.Digest{}
+	for _, s := range e.Sets() {
+		h.Add(s.Fills)
+	}
+	k := e.Kustomization
+	if k == nil {
+		k = e.Cluster.Own()
+	}
+	if k == nil {
+		return h.String()
+	}
+	vars := k.Variables()
+	for _, name := range manifest.SortedKeys(vars.Values) {
+		h.Add(name, vars.Values[name])
+	}
+	found, _ := e.Cluster.variables(k)
+	for _, s := range found {
+		if h.Add(s.digest); s.data != nil {
+			h.Add(s.data.Digest())
+		}
+	}
+	return h.String()
+}
+
+// Owners is what applies the entry point, and what applies that, up to the root: Flux deletes with one of them what it has applied.
+func (e Entry) Owners() (out []Owner) {
+	for k := e.Kustomization; k != nil && len(out) <= kustomize.MaxDepth; {
+		by := e.Cluster.entry(k.Entry)
+		out = append(out, Owner{by, manifest.GroupKustomize, k.Namespace, k.title()})
+		if k.set != nil {
+			out = append(out, Owner{by, manifest.GroupOperator, k.set.Namespace, resourceSet + " " + k.set.Namespace + "/" + k.set.Name})
+		}
+		k = by.Kustomization
+	}
+	return out
+}
+
+// Owner is a Flux Kustomization, or the ResourceSet that makes it, with what applies it, its API group and its namespace.
+type Owner struct {
+	By                      Entry
+	Group, Namespace, Title string
 }

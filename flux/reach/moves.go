@@ -77,6 +77,9 @@ func (g *Graph) Affected(files []string) (before, after []graph.Entry) {
 	}
 	touched := g.touched(files)
 	live, held := map[string]bool{}, maps.Clone(g.layered)
+	for _, e := range g.trees[0].leaves {
+		held[e.Cluster.Name] = held[e.Cluster.Name] || !isLive(e.releases)
+	}
 	pick := func(t tree) (out []graph.Entry) {
 		for _, e := range t.among(touched) {
 			live[e.Cluster.Name] = live[e.Cluster.Name] || isLive(e.releases)
@@ -230,7 +233,7 @@ func (g *Graph) touched(files []string) map[string]bool {
 			k := key(e.Entry)
 			if i == 1 { // what its charts, sources and variables say may stand anywhere
 				before, there := was[k]
-				touched[k] = touched[k] || !there || before.Digest() != e.Digest() || !e.ReadsAs(before)
+				touched[k] = touched[k] || !there || before.Digest() != e.Digest() || before.Fills() != e.Fills() || owners(before) != owners(e.Entry) || !e.ReadsAs(before)
 			}
 			touched[k] = touched[k] || e.ReadsAny(changed)
 			was[k] = e.Entry
@@ -344,6 +347,9 @@ func (g *Graph) Hold(moves []Move, files []string) {
 					g.holds[f] = h
 				}
 			}
+		}
+		if m.What == wordUnknown { // what it does not read any more may be why
+			g.holdBroken(m, files)
 		}
 	}
 }

@@ -25,16 +25,42 @@ func (o Object) contents() contents {
 	return contents{group: group}
 }
 
-// mayHave reports whether an object may be in a namespace, or of a group: what has a variable without a value may be any.
+// mayHave reports whether an object may be in a namespace, or of a group.
 func (in contents) mayHave(o Object) bool {
-	if in.group != "" {
-		return may(in.group, o.Group)
-	}
-	return may(in.namespace, o.Namespace) || may(in.namespace, o.Into)
+	return in.mayBe(o.Group, o.Namespace) || in.group == "" && may(in.namespace, o.Into)
 }
 
+func (in contents) mayBe(group, namespace string) bool {
+	if in.group != "" {
+		return may(in.group, group)
+	}
+	return may(in.namespace, namespace)
+}
+
+// may reports whether two names may be one: what stands in the place of a variable without a value, or of a star, may be anything.
 func may(name, other string) bool {
-	return other != "" && (name == other || manifest.Unfilled(name) != "" || manifest.Unfilled(other) != "")
+	begins, ends, open := constant(name)
+	first, last, wide := constant(other)
+	switch {
+	case name == "" || other == "":
+		return false
+	case !open && !wide:
+		return name == other
+	case !open:
+		return strings.HasPrefix(name, first) && strings.HasSuffix(name, last)
+	case !wide:
+		return strings.HasPrefix(other, begins) && strings.HasSuffix(other, ends)
+	}
+	return (strings.HasPrefix(begins, first) || strings.HasPrefix(first, begins)) && (strings.HasSuffix(ends, last) || strings.HasSuffix(last, ends))
+}
+
+// constant is what a name begins and ends with, before and behind what is not known of it.
+func constant(name string) (begins, ends string, open bool) {
+	from := strings.IndexAny(name, "$*")
+	if from < 0 {
+		return name, name, false
+	}
+	return name[:from], name[strings.LastIndexAny(name, "$*}")+1:], true
 }
 
 // loss is an object that an entry point does not make any more, with what goes with it.
@@ -42,32 +68,55 @@ type loss struct {
 	from graph.Entry
 	Object
 	contents contents
-	bySet    bool // a ResourceSet made it
+	bySet    bool   // a ResourceSet makes it
+	owner    string // what Flux deletes it with, and what fills its name where that is not known
 }
 
-// losses is the Namespaces and CustomResourceDefinitions that entry points made before a change and do not make after it, and that Flux deletes. Of what needs something from
-// elsewhere that counts which is known.
+// losses is the Namespaces and CustomResourceDefinitions that entry points made before a change and do not make after it, or that are another one's then, and that Flux may
+// delete. Of what needs something from elsewhere that counts which is known.
 func (g *Graph) losses(before, after []Build) (out []loss) {
-	type made struct{ by, kind, name string }
-	still, unknown := map[made]bool{}, map[string]bool{}
+	type made struct{ by, owner, kind, name string }
+	still, unknown, keep, digests := map[made]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}
+	for _, b := range before {
+		k := b.Entry.Kustomization
+		keep[key(b.Entry)] = k != nil && k.Keeps && !k.Ends
+		digests[key(b.Entry)] += b.Entry.Digest()
+	}
 	for _, b := range after {
 		k := key(b.Entry)
 		unknown[k] = unknown[k] || b.Err != "" && !b.Remote
+		keep[k] = b.Entry.Kustomization != nil && b.Entry.Kustomization.Keeps
+		if partial(b.Entry) && digests[k] != b.Entry.Digest() {
+			continue
+		}
 		for _, l := range g.taking(b) {
-			still[made{k, l.Kind, l.Name}] = true
+			still[made{k, l.owner, l.Kind, l.Name}] = true
 		}
 	}
 	for _, b := range before {
 		k := key(b.Entry)
-		keeps := b.Entry.Kustomization != nil && b.Entry.Kustomization.Keeps
 		if unknown[k] {
 			continue
 		}
 		for _, l := range g.taking(b) {
-			if kept := l.Kept || keeps && !l.bySet; !kept && !still[made{k, l.Kind, l.Name}] {
+			kept := l.Kept || !l.bySet && keep[k] && b.Entry.Kustomization.Keeps
+			if !kept && !still[made{k, l.owner, l.Kind, l.Name}] {
 				out = append(out, l)
 			}
 		}
+	}
+	return out
+}
+
+// partial reports whether less may be applied of what an entry point reads than is built of it: its source hands on a part.
+func partial(e graph.Entry) bool {
+	return e.Foreign() || e.Kustomization != nil && e.Kustomization.Copied
+}
+
+// owners is what Flux deletes an entry point with, as a text.
+func owners(e graph.Entry) (out string) {
+	for _, o := range e.Owners() {
+		out += o.Title + "\x00"
 	}
 	return out
 }
@@ -77,23 +126,38 @@ func (g *Graph) taking(b Build) (out []loss) {
 	if g.spent(b.Entry.Path(), 0, 1+len(b.Objects)/lookups) {
 		return nil
 	}
+	owner := owners(b.Entry)
+	add := func(o Object, bySet bool, owner, fills string) {
+		if g.spent(b.Entry.Path(), 1, 1) {
+			return
+		}
+		if manifest.Unfilled(o.Name) != "" {
+			owner += fills
+		}
+		out = append(out, loss{b.Entry, o, o.contents(), bySet, owner})
+	}
 	for _, o := range b.Objects {
-		if manifest.Takes(o.Group, o.Kind) && !g.spent(o.File, 1, 1) {
-			out = append(out, loss{b.Entry, o, o.contents(), false})
+		if manifest.Takes(o.Group, o.Kind) {
+			add(o, false, owner, b.Entry.Fills())
 		}
 	}
-	for _, r := range b.Entry.SetTakes() {
-		if o := (Object{Kind: r.Kind, Name: r.Name}); !g.spent(b.Entry.Path(), 1, 1) {
-			out = append(out, loss{b.Entry, o, o.contents(), true})
+	for _, s := range b.Entry.Sets() {
+		for _, r := range s.Takes {
+			add(Object{Kind: r.Kind, Name: r.Name}, true, owner+s.Title+"\x00", s.Fills)
 		}
 	}
 	return out
 }
 
 // Taken is what Kubernetes deletes of windowed entry points with a Namespace or a CustomResourceDefinition that another one does not make any more: windowed is what they made
-// before the change.
+// before the change. Of those that read elsewhere their own namespaces count.
 func (g *Graph) Taken(windowed, before, after []Build) []Move {
 	m := mover{Graph: g, count: map[bool]int{}}
+	for _, e := range g.trees[0].all() {
+		if e.elsewhere {
+			windowed = append(slices.Clip(windowed), Build{Entry: e.Entry})
+		}
+	}
 	for _, l := range g.losses(before, after) {
 		for _, b := range windowed {
 			if key(b.Entry) == key(l.from) || g.spent(l.File, 0, 1+len(b.Objects)/lookups) || !l.takes(b) {
@@ -105,13 +169,35 @@ func (g *Graph) Taken(windowed, before, after []Build) []Move {
 	return m.moves
 }
 
-// takes reports whether something of an entry point may go with what is lost: of one that could not be built, anything. The Flux Kustomization itself stands in the cluster of
-// what applies it, and Flux deletes with it what it has applied.
+// takes reports whether something of an entry point may go with what is lost: of one that could not be built, anything. What the entry point is applied by stands in the cluster,
+// too, and Flux deletes with it what it has applied.
 func (l loss) takes(b Build) bool {
-	if k := b.Entry.Kustomization; k != nil && l.contents.namespace != "" && l.from.Target() == (graph.Entry{Cluster: b.Entry.Cluster, Kustomization: k.Entry}).Target() && may(l.contents.namespace, k.Namespace) {
+	e := b.Entry
+	if slices.ContainsFunc(e.Owners(), func(o graph.Owner) bool {
+		return l.from.Target() == o.By.Target() && l.contents.mayBe(o.Group, o.Namespace)
+	}) {
 		return true
 	}
-	return l.from.Target() == b.Entry.Target() && (b.Err != "" || slices.ContainsFunc(b.Objects, l.contents.mayHave))
+	if l.from.Target() != e.Target() {
+		return false
+	}
+	return b.Err != "" || slices.ContainsFunc(b.Objects, l.contents.mayHave) || e.Kustomization != nil && l.contents.mayBe("", e.Kustomization.TargetNamespace) ||
+		slices.ContainsFunc(e.Sets(), l.contents.mayBeOf)
+}
+
+// mayBeOf reports whether a ResourceSet may make something in a namespace, or of a group.
+func (in contents) mayBeOf(s graph.Set) bool {
+	for group := range s.Groups {
+		if in.group != "" && may(in.group, group) {
+			return true
+		}
+	}
+	for namespace := range s.Namespaces {
+		if in.group == "" && may(in.namespace, namespace) {
+			return true
+		}
+	}
+	return false
 }
 
 // take adds what goes with what is lost, with the windows of that: those that what is lost has itself hold it already.
@@ -138,5 +224,19 @@ func (g *Graph) holdLoss(m Move, files []string) {
 	}
 	for _, f := range among {
 		g.hold(f, m.windows, m.String())
+	}
+}
+
+// holdBroken holds what of a change an entry point read before it that cannot be built after it: what it reads then lacks what was deleted.
+func (g *Graph) holdBroken(m Move, files []string) {
+	for _, e := range g.trees[0].entries {
+		if key(e.Entry) != key(m.To) {
+			continue
+		}
+		for _, f := range files {
+			if e.Reads(f) {
+				g.hold(f, m.windows, m.String())
+			}
+		}
 	}
 }

@@ -23,7 +23,7 @@ func TestTaken(t *testing.T) {
 	in := func(namespace string) Object {
 		return Object{Group: "apps", Kind: "Deployment", Namespace: namespace, Name: "web"}
 	}
-	const shop = "Namespace shop leaves flux-system/apps-rt: Flux deletes it now, and what flux-system/%s makes goes with it"
+	const shop = "Namespace shop leaves flux-system/apps-rt: Flux may delete it now, and what flux-system/%s makes would go with it"
 	rw, held := fmt.Sprintf(shop, "apps-rw"), fmt.Sprintf(shop, "held")
 	for name, c := range map[string]struct {
 		before, after []Object // of apps-rt
@@ -39,13 +39,16 @@ func TestTaken(t *testing.T) {
 		"it comes":                   {nil, []Object{listed}, map[string][]Object{"apps-rw": {in("shop")}}, nil},
 		"it is kept":                 {[]Object{kept}, nil, map[string][]Object{"apps-rw": {in("shop")}}, nil},
 		"its name has a variable":    {[]Object{open}, nil, map[string][]Object{"apps-rw": {in("shop")}}, []string{strings.Replace(rw, " shop ", " ${ns} ", 1)}},
+		"it cannot be theirs":        {[]Object{{Kind: "Namespace", Name: "preview-${id}"}}, nil, map[string][]Object{"apps-rw": {in("shop"), in("shop-${x}")}}, nil},
+		"nor theirs it":              {[]Object{listed}, nil, map[string][]Object{"apps-rw": {in("shop-${x}")}}, nil},
+		"both may be one":            {[]Object{{Kind: "Namespace", Name: "shop-${id}"}}, nil, map[string][]Object{"apps-rw": {in("${x}-a")}}, []string{strings.Replace(rw, " shop ", " shop-${id} ", 1)}},
 		"theirs has one":             {[]Object{listed}, nil, map[string][]Object{"apps-rw": {in("${ns}")}}, []string{rw}},
 		"a release makes it there":   {[]Object{listed}, nil, map[string][]Object{"held": {{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease", Namespace: "flux-system", Name: "r", Into: "shop"}}}, []string{held}},
 		"the Kustomization is there": {[]Object{{Kind: "Namespace", Name: "flux-system"}}, nil, map[string][]Object{"held": nil}, []string{strings.Replace(held, " shop ", " flux-system ", 1)}},
 		"they are not built":         {[]Object{listed}, nil, map[string][]Object{"held": {{Name: "!"}}}, []string{held}},
 		"no Namespace":               {[]Object{{Group: "acme.example", Kind: "Namespace", Name: "shop"}, {Kind: "ConfigMap", Name: "shop"}}, nil, map[string][]Object{"held": {in("shop")}}, nil},
 		"a kind": {[]Object{crd}, nil, map[string][]Object{"apps-rw": {in("shop")}, "held": {{Group: "acme.example", Kind: "Shop", Name: "a"}}}, []string{
-			"CustomResourceDefinition.apiextensions.k8s.io shops.acme.example leaves flux-system/apps-rt: Flux deletes it now, and what flux-system/held makes goes with it",
+			"CustomResourceDefinition.apiextensions.k8s.io shops.acme.example leaves flux-system/apps-rt: Flux may delete it now, and what flux-system/held makes would go with it",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -152,6 +155,7 @@ func TestTakenBySet(t *testing.T) {
 		"the set goes":                {set(one, named), repository(), 1},
 		"its template changes":        {set(one, named), set(one, named+"-x"), 1},
 		"nothing of it changes":       {set(one, named), set(one+", {name: third}", named), 0},
+		"the operator keeps it":       {strings.Replace(set(one, named), "metadata: {name: "+named, "metadata: {annotations: {fluxcd.controlplane.io/prune: disabled}, name: "+named, 1), repository(), 0},
 		"what is not known may be it": {set(one, "<< inputs.from >>"), repository(), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -164,6 +168,94 @@ func TestTakenBySet(t *testing.T) {
 			}
 			if len(held) != c.want {
 				t.Errorf("%v", moves)
+			}
+		})
+	}
+}
+
+// TestTakenByTree: what makes a Namespace may be another owner's, filled in with something else, or handed on in part, though it is built as before; and what is windowed may be known
+// by what applies it alone.
+func TestTakenByTree(t *testing.T) {
+	p := parse(t, file)
+	flat := func(more string) string { return repository() + more }
+	changed := func(tree string, replace ...string) string {
+		out := strings.NewReplacer(replace...).Replace(tree)
+		if out == tree {
+			t.Fatal("nothing was replaced")
+		}
+		return out
+	}
+	rt := ks("apps-rt", "./apps/rt", "flux-system")
+	parents := flat("-- clusters/prod/parent.yaml --\n" + ks("parent", "./parent", "flux-system") + "-- parent/cm.yaml --\n" + configMap)
+	inParent := changed(parents, "-- clusters/prod/apps-rt.yaml --\n", "-- parent/apps-rt.yaml --\n")
+	filled := changed(flat("-- clusters/prod/vars.yaml --\n"+object("v1", "ConfigMap", "vars", "{}")+"data: {ns: shop}\n"), rt, strings.Replace(rt, "{path", "{postBuild: {substituteFrom: [{kind: ConfigMap, name: vars}]}, path", 1))
+	own := changed(flat("-- clusters/prod/own.yaml --\n"+gitRepository("own", "main")), rt, ks("apps-rt", "./apps/rt", "own"))
+	team := changed(parents, ks("parent", "./parent", "flux-system"), strings.Replace(ks("parent", "./parent", "flux-system"), "namespace: flux-system", "namespace: team", 1),
+		"-- clusters/prod/held.yaml --\n", "-- parent/held.yaml --\n")
+	held := ks("held", "./apps/held", "flux-system")
+	leaf := changed(flat("-- clusters/prod/oci.yaml --\n"+object("source.toolkit.fluxcd.io/v1", "OCIRepository", "oci", "{url: oci://example.com/x}")),
+		held, changed(ks("held", "./", "oci"), "GitRepository", "OCIRepository", "{path", "{targetNamespace: shop, path"))
+	set := flat("-- apps/held/set.yaml --\n" + object("fluxcd.controlplane.io/v1", "ResourceSet", "web",
+		"{inputs: [{in: shop}], resources: [{apiVersion: acme.example/v1, kind: Shop, metadata: {name: web, namespace: << inputs.in >>}}]}"))
+	set = changed(set, "resources: [x.yaml, ../rt-base]", "resources: [x.yaml, set.yaml]")
+	ends := changed(flat(""), rt, strings.Replace(rt, "{path", "{prune: false, deletionPolicy: Delete, path", 1))
+	gone := func(tree string) string {
+		return changed(tree, "-- clusters/prod/apps-rt.yaml --\n", "-- other/apps-rt.yaml --\n")
+	}
+	shop, variable := Object{Kind: "Namespace", Name: "shop"}, Object{Kind: "Namespace", Name: "${ns}"}
+	crd := func(name string) Object {
+		return Object{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: name}
+	}
+	web := []Object{{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}}
+	for name, c := range map[string]struct {
+		before, after string
+		lost          Object
+		stays         bool // it is made after the change, too
+		windowed      []Object
+		want          int
+	}{
+		"it stays":                          {parents, parents, shop, true, web, 0},
+		"another one applies what makes it": {parents, inParent, shop, true, web, 1},
+		"a ResourceSet makes what makes it": {flat(""), changed(flat(""), rt, strings.Replace(object("fluxcd.controlplane.io/v1", "ResourceSet", "rt", "{resources: [")+"{"+
+			strings.NewReplacer("---\n", "", "\n", ", ").Replace(strings.TrimSpace(rt))+"}]}\n", "]}\n}]}", "]}", 1)), shop, true, web, 1},
+		"its variable has another value":     {filled, changed(filled, "{ns: shop}", "{ns: other}"), variable, true, web, 1},
+		"another variable has":               {filled, changed(filled, "{ns: shop}", "{ns: shop, x: y}"), shop, true, web, 0},
+		"its source hands on a part":         {own, changed(own, "branch: main}}\n-- clusters/prod/rw", "branch: main}}\n-- clusters/prod/rw", "metadata: {name: own, namespace: flux-system}\nspec: {", "metadata: {name: own, namespace: flux-system}\nspec: {sparseCheckout: [apps], "), shop, true, web, 1},
+		"what applies the windowed one":      {team, team, Object{Kind: "Namespace", Name: "team"}, false, nil, 1},
+		"a source of another repository":     {leaf, leaf, shop, false, nil, 1},
+		"that makes it elsewhere":            {leaf, leaf, Object{Kind: "Namespace", Name: "other"}, false, nil, 0},
+		"a ResourceSet makes it":             {set, set, shop, false, nil, 1},
+		"in another namespace":               {set, set, Object{Kind: "Namespace", Name: "other"}, false, nil, 0},
+		"of a kind":                          {set, set, crd("shops.acme.example"), false, nil, 1},
+		"of another kind":                    {set, set, crd("shops.other.example"), false, nil, 0},
+		"the kind of Flux Kustomizations":    {set, set, crd("kustomizations.kustomize.toolkit.fluxcd.io"), false, nil, 1},
+		"it goes with what keeps everything": {ends, gone(ends), shop, false, web, 1},
+		"it goes from what keeps everything": {ends, ends, shop, false, web, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := New(p, clusters(t, p, c.before), clusters(t, p, c.after))
+			was := []Build{{Entry: entry(t, g, 0, "apps-rt"), Objects: []Object{c.lost}}}
+			var is []Build
+			for _, e := range g.trees[1].entries {
+				if e.Kustomization != nil && e.Kustomization.Name == "apps-rt" {
+					is = append(is, Build{Entry: e.Entry})
+				}
+			}
+			if c.stays {
+				is[0].Objects = was[0].Objects
+			}
+			var windowed []Build
+			for _, e := range g.trees[0].entries {
+				if e.Kustomization != nil && e.Kustomization.Name == "held" && !e.elsewhere {
+					windowed = append(windowed, Build{Entry: e.Entry, Objects: c.windowed})
+				}
+			}
+			if got := g.Taken(windowed, was, is); len(got) != c.want {
+				t.Errorf("%v", got)
+			}
+			before, _ := g.Affected(nil)
+			if asked := slices.ContainsFunc(before, func(e graph.Entry) bool { return key(e) == key(was[0].Entry) }); c.stays && c.want > 0 && !asked {
+				t.Error("what it makes is not asked for")
 			}
 		})
 	}
