@@ -316,34 +316,45 @@ func (w *walk) resourceSets(c *Cluster) {
 // Set is what a ResourceSet of an entry point makes.
 type Set struct {
 	Title string // NAMESPACE/NAME
-	// Takes is the Namespaces and CustomResourceDefinitions that it makes, and Fills a hash of all that their names are filled in with.
+	// Takes is the Namespaces and CustomResourceDefinitions that it makes.
 	Takes []manifest.Ref
-	Fills string
 	// Namespaces is those in which it makes something, and Groups the API groups of that: a star stands for what is filled in.
 	Namespaces, Groups map[string]bool
+
+	of *thing
+}
+
+// Fills is a hash of all that what it makes is filled in with.
+func (s Set) Fills() string {
+	h := &manifest.Digest{}
+	h.Add(s.of.digest)
+	for _, o := range s.of.origins {
+		h.Add(o.digest)
+	}
+	return h.String()
 }
 
 // Sets is the ResourceSets that the entry point applies.
 func (e Entry) Sets() (out []Set) {
 	for _, s := range e.Cluster.sets {
-		if e.Cluster.entry(s.Entry) != e.Cluster.entry(e.Kustomization) {
-			continue
+		if e.Cluster.entry(s.Entry) == e.Cluster.entry(e.Kustomization) {
+			out = append(out, Set{s.Namespace + "/" + s.Name, s.takes, s.mentions.namespaces, s.mentions.groups, s})
 		}
-		h := &manifest.Digest{}
-		h.Add(s.digest)
-		for _, o := range s.origins {
-			h.Add(o.digest)
-		}
-		out = append(out, Set{s.Namespace + "/" + s.Name, s.takes, h.String(), s.mentions.namespaces, s.mentions.groups})
 	}
 	return out
 }
+
+// valuesOfStep is how many values of variables are a step.
+const valuesOfStep = 64
 
 // Fills is a hash of what fills the variables of what the entry point applies, and its ResourceSets.
 func (e Entry) Fills() string {
 	h := &manifest.Digest{}
 	for _, s := range e.Sets() {
-		h.Add(s.Fills)
+		if e.Cluster.tree.Step(e.Path(), 1+len(s.of.origins)) {
+			return ""
+		}
+		h.Add(s.Fills())
 	}
 	k := e.Kustomization
 	if k == nil {
@@ -353,10 +364,13 @@ func (e Entry) Fills() string {
 		return h.String()
 	}
 	vars := k.Variables()
+	found, _ := e.Cluster.variables(k)
+	if e.Cluster.tree.Step(e.Path(), 1+len(found)+len(vars.Values)/valuesOfStep) {
+		return h.String()
+	}
 	for _, name := range manifest.SortedKeys(vars.Values) {
 		h.Add(name, vars.Values[name])
 	}
-	found, _ := e.Cluster.variables(k)
 	for _, s := range found {
 		if h.Add(s.digest); s.data != nil {
 			h.Add(s.data.Digest())

@@ -127,23 +127,26 @@ func (g *Graph) taking(b Build) (out []loss) {
 		return nil
 	}
 	owner := owners(b.Entry)
-	add := func(o Object, bySet bool, owner, fills string) {
+	filled := owner + b.Entry.Fills()
+	add := func(o Object, bySet bool, known, unknown string) {
 		if g.spent(b.Entry.Path(), 1, 1) {
 			return
 		}
 		if manifest.Unfilled(o.Name) != "" {
-			owner += fills
+			known = unknown
 		}
-		out = append(out, loss{b.Entry, o, o.contents(), bySet, owner})
+		out = append(out, loss{b.Entry, o, o.contents(), bySet, known})
 	}
 	for _, o := range b.Objects {
 		if manifest.Takes(o.Group, o.Kind) {
-			add(o, false, owner, b.Entry.Fills())
+			add(o, false, owner, filled)
 		}
 	}
 	for _, s := range b.Entry.Sets() {
+		known := owner + s.Title + "\x00"
+		unknown := known + s.Fills()
 		for _, r := range s.Takes {
-			add(Object{Kind: r.Kind, Name: r.Name}, true, owner+s.Title+"\x00", s.Fills)
+			add(Object{Kind: r.Kind, Name: r.Name}, true, known, unknown)
 		}
 	}
 	return out
@@ -153,14 +156,16 @@ func (g *Graph) taking(b Build) (out []loss) {
 // before the change. Of those that read elsewhere their own namespaces count.
 func (g *Graph) Taken(windowed, before, after []Build) []Move {
 	m := mover{Graph: g, count: map[bool]int{}}
+	lost := g.losses(before, after)
 	for _, e := range g.trees[0].all() {
-		if e.elsewhere {
+		if e.elsewhere && len(lost) > 0 {
 			windowed = append(slices.Clip(windowed), Build{Entry: e.Entry})
 		}
 	}
-	for _, l := range g.losses(before, after) {
-		for _, b := range windowed {
-			if key(b.Entry) == key(l.from) || g.spent(l.File, 0, 1+len(b.Objects)/lookups) || !l.takes(b) {
+	for _, b := range windowed {
+		owners, sets := b.Entry.Owners(), b.Entry.Sets()
+		for _, l := range lost {
+			if key(b.Entry) == key(l.from) || g.spent(l.File, 0, 1+len(sets)+len(b.Objects)/lookups) || !l.takes(b, owners, sets) {
 				continue
 			}
 			m.take(l, b.Entry)
@@ -171,18 +176,18 @@ func (g *Graph) Taken(windowed, before, after []Build) []Move {
 
 // takes reports whether something of an entry point may go with what is lost: of one that could not be built, anything. What the entry point is applied by stands in the cluster,
 // too, and Flux deletes with it what it has applied.
-func (l loss) takes(b Build) bool {
-	e := b.Entry
-	if slices.ContainsFunc(e.Owners(), func(o graph.Owner) bool {
-		return l.from.Target() == o.By.Target() && l.contents.mayBe(o.Group, o.Namespace)
-	}) {
+func (l loss) takes(b Build, owners []graph.Owner, sets []graph.Set) bool {
+	k, to := b.Entry.Kustomization, l.from.Target()
+	owned := func(o graph.Owner) bool { return to == o.By.Target() && l.contents.mayBe(o.Group, o.Namespace) }
+	switch {
+	case slices.ContainsFunc(owners, owned):
+		return true
+	case to != b.Entry.Target():
+		return false
+	case b.Err != "", k != nil && l.contents.mayBe("", k.TargetNamespace):
 		return true
 	}
-	if l.from.Target() != e.Target() {
-		return false
-	}
-	return b.Err != "" || slices.ContainsFunc(b.Objects, l.contents.mayHave) || e.Kustomization != nil && l.contents.mayBe("", e.Kustomization.TargetNamespace) ||
-		slices.ContainsFunc(e.Sets(), l.contents.mayBeOf)
+	return slices.ContainsFunc(b.Objects, l.contents.mayHave) || slices.ContainsFunc(sets, l.contents.mayBeOf)
 }
 
 // mayBeOf reports whether a ResourceSet may make something in a namespace, or of a group.
