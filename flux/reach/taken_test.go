@@ -146,17 +146,24 @@ func TestTakenBySet(t *testing.T) {
 			object("fluxcd.controlplane.io/v1", "ResourceSet", "tenants", "{inputs: ["+inputs+"], resources: [{apiVersion: v1, kind: Namespace, metadata: {name: "+name+"}}]}")
 	}
 	const one, named = "{name: other}, {name: shop}", "<< inputs.name >>"
+	provided := func(name string) string {
+		return strings.Replace(set(one, "<< inputs.tenant >>"), "{inputs: [{name: other}, {name: shop}]", "{inputsFrom: [{kind: ResourceSetInputProvider, name: p}]", 1) + "-- clusters/prod/p.yaml --\n" +
+			object("fluxcd.controlplane.io/v1", "ResourceSetInputProvider", "p", "{type: Static, defaultValues: {tenant: "+name+"}}")
+	}
 	for name, c := range map[string]struct {
 		before, after string
 		want          int
 	}{
-		"an input goes":               {set(one, named), set("{name: other}", named), 1},
-		"another one goes":            {set(one, named), set("{name: shop}", named), 0},
-		"the set goes":                {set(one, named), repository(), 1},
-		"its template changes":        {set(one, named), set(one, named+"-x"), 1},
-		"nothing of it changes":       {set(one, named), set(one+", {name: third}", named), 0},
-		"the operator keeps it":       {strings.Replace(set(one, named), "metadata: {name: "+named, "metadata: {annotations: {fluxcd.controlplane.io/prune: disabled}, name: "+named, 1), repository(), 0},
-		"what is not known may be it": {set(one, "<< inputs.from >>"), repository(), 1},
+		"an input goes":                 {set(one, named), set("{name: other}", named), 1},
+		"another one goes":              {set(one, named), set("{name: shop}", named), 0},
+		"the set goes":                  {set(one, named), repository(), 1},
+		"its template changes":          {set(one, named), set(one, named+"-x"), 1},
+		"nothing of it changes":         {set(one, named), set(one+", {name: third}", named), 0},
+		"another set makes it":          {set(one, named), strings.Replace(set(one, named), "name: tenants", "name: others", 1), 1},
+		"its provider says another one": {provided("shop"), provided("web"), 1},
+		"its provider says the same":    {provided("shop"), provided("shop"), 0},
+		"the operator keeps it":         {strings.Replace(set(one, named), "metadata: {name: "+named, "metadata: {annotations: {fluxcd.controlplane.io/prune: disabled}, name: "+named, 1), repository(), 0},
+		"what is not known may be it":   {set(one, "<< inputs.from >>"), repository(), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := New(p, clusters(t, p, c.before), clusters(t, p, c.after))
