@@ -379,6 +379,52 @@ func (e Entry) Fills() string {
 	return h.String()
 }
 
+// Hidden is a hash of what fills variables of what the entry point applies and is not shown: Secrets, what was not read whole, and the names of all that is asked.
+func (e Entry) Hidden() string {
+	k := e.Kustomization
+	if k == nil {
+		k = e.Cluster.Own()
+	}
+	if k == nil || e.Cluster.tree.Step(e.Path(), 1+len(k.SubstituteFrom)) {
+		return ""
+	}
+	h := &manifest.Digest{}
+	for _, r := range k.SubstituteFrom {
+		h.Add(r.Kind, r.Name)
+	}
+	found, _ := e.Cluster.variables(k)
+	for _, s := range found {
+		s.has(e.Cluster.tree, "")
+		if h.Add(s.digest); s.data != nil && (s.Kind == "Secret" || s.unread || len(s.hidden) > 0) {
+			h.Add(s.data.Digest())
+		}
+	}
+	return h.String()
+}
+
+// Handed is a hash of what sources leave out of what the entry point reads, as far as that is not built: sparse checkouts, what is copied, and how.
+func (e Entry) Handed() string {
+	k := e.Kustomization
+	if k == nil {
+		return ""
+	}
+	h, partial := &manifest.Digest{}, false
+	covers := func(dir string) bool { _, in := kustomize.Inside(dir, k.Path); return in }
+	if s := k.Source; s != nil && !slices.ContainsFunc(s.Sparse, covers) {
+		h.Add(s.Sparse...)
+	}
+	for _, p := range k.own {
+		h.Add(p.Keyed())
+		partial = partial || p.Partial
+	}
+	for _, o := range k.origins {
+		if partial && o.Kind == "ArtifactGenerator" {
+			h.Add(o.digest)
+		}
+	}
+	return h.String()
+}
+
 // Owners is what applies the entry point, and what applies that, up to the root: Flux deletes with one of them what it has applied.
 func (e Entry) Owners() (out []Owner) {
 	for k := e.Kustomization; k != nil && len(out) <= kustomize.MaxDepth; {

@@ -568,11 +568,11 @@ func (q Request) Key() string {
 		}
 		fmt.Fprintf(&b, " %t", q.Foreign)
 		for _, p := range slices.Concat(q.Own, q.Parts) {
-			b.WriteString(p.keyed())
+			b.WriteString(p.Keyed())
 		}
 	}
 	for _, p := range q.Sources { // there may be as many as the run has steps
-		b.WriteString(p.keyed())
+		b.WriteString(p.Keyed())
 	}
 	return b.String()
 }

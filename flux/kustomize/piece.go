@@ -24,8 +24,8 @@ type Piece struct {
 	Partial, Made bool
 }
 
-// keyed is all of a piece that decides what is read of it.
-func (p Piece) keyed() string {
+// Keyed is all of a piece that decides what is read of it.
+func (p Piece) Keyed() string {
 	key := fmt.Sprintf(" %q %q %t", p.Dir, p.At, p.Partial)
 	if p.Filter != nil {
 		key += fmt.Sprintf(" %q %q %t", p.Filter.Ignore, p.Filter.Sparse, p.Filter.Others)

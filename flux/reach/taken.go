@@ -76,18 +76,18 @@ type loss struct {
 // delete. Of what needs something from elsewhere that counts which is known.
 func (g *Graph) losses(before, after []Build) (out []loss) {
 	type made struct{ by, owner, kind, name string }
-	still, unknown, keep, digests := map[made]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}
+	still, unknown, keep, handed := map[made]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}
 	for _, b := range before {
 		k := b.Entry.Kustomization
 		keep[key(b.Entry)] = k != nil && k.Keeps && !k.Ends
-		digests[key(b.Entry)] += b.Entry.Digest()
+		handed[key(b.Entry)] = b.Entry.Handed()
 	}
 	for _, b := range after {
 		k := key(b.Entry)
 		unknown[k] = unknown[k] || b.Err != "" && !b.Remote
 		keep[k] = b.Entry.Kustomization != nil && b.Entry.Kustomization.Keeps
-		if partial(b.Entry) && digests[k] != b.Entry.Digest() {
-			continue
+		if was, there := handed[k]; there && was != b.Entry.Handed() {
+			continue // less may be applied than is built
 		}
 		for _, l := range g.taking(b) {
 			still[made{k, l.owner, l.Kind, l.Name}] = true
@@ -108,11 +108,6 @@ func (g *Graph) losses(before, after []Build) (out []loss) {
 	return out
 }
 
-// partial reports whether less may be applied of what an entry point reads than is built of it: its source hands on a part.
-func partial(e graph.Entry) bool {
-	return e.Foreign() || e.Kustomization != nil && e.Kustomization.Copied
-}
-
 // owners is what Flux deletes an entry point with, as a text.
 func owners(e graph.Entry) (out string) {
 	for _, o := range e.Owners() {
@@ -127,7 +122,7 @@ func (g *Graph) taking(b Build) (out []loss) {
 		return nil
 	}
 	owner := owners(b.Entry)
-	filled := owner + b.Entry.Fills()
+	filled := owner + b.Entry.Hidden()
 	add := func(o Object, bySet bool, known, unknown string) {
 		if g.spent(b.Entry.Path(), 1, 1) {
 			return
@@ -213,7 +208,7 @@ func (m *mover) take(l loss, of graph.Entry) {
 		return
 	}
 	if m.count[false]++; m.count[false] <= maxMoves {
-		m.moves = append(m.moves, Move{What: l.String(), From: l.from, To: of, Left: l.File, Takes: true, Kept: l.bySet, windows: windows})
+		m.moves = append(m.moves, Move{What: manifest.Printable(l.String()), From: l.from, To: of, Left: l.File, Takes: true, Kept: l.bySet, windows: windows})
 	}
 }
 
