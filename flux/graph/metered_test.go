@@ -276,6 +276,9 @@ func FuzzCosts(f *testing.F) {
 	for kind := range kinds {
 		f.Add(kind, 10, 100, "patches: [{patch: '- {op: copy, from: /spec, path: /x}', target: {kind: CronJob}}]\n")
 	}
+	if race.Enabled {
+		f.Skip("the race detector holds its own")
+	}
 	f.Fuzz(func(t *testing.T, kind, many, long int, more string) {
 		kind, many, long = kind&0xff, many&0xff, long&0x3fff
 		if len(more) > 4000 {
