@@ -55,7 +55,7 @@ type Move struct {
 	Appears  string // the file in which it is then
 	Back     bool   // it comes to To before it leaves From: To is live, or From's branch brings the rest later
 	Within   bool   // both are live, or both windowed in one way
-	Kept     bool   // Flux does not delete it where it leaves From, or it is not known how to keep it
+	Kept     bool   // Flux does not delete it where it leaves From
 	Copied   bool   // From makes it, too
 	Takes    bool   // it moves nowhere: From does not make it any more, and what To makes goes with it
 
@@ -423,6 +423,11 @@ func (m *mover) move(move Move) {
 	case back && isLive(is):
 		move.windows = Windows(m.policy, was)
 	}
+	m.put(move)
+}
+
+// put adds a move with its windows, as far as there is room.
+func (m *mover) put(move Move) {
 	free := len(move.windows) == 0
 	if m.count[free]++; m.count[free] <= maxMoves {
 		m.moves = append(m.moves, move)

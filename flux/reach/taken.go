@@ -207,9 +207,7 @@ func (m *mover) take(l loss, of graph.Entry) {
 	if m.spent(l.File, 1, 1) || !slices.ContainsFunc(windows, func(w layout.Release) bool { return w.IsWindow() && !slices.Contains(own, w) }) {
 		return
 	}
-	if m.count[false]++; m.count[false] <= maxMoves {
-		m.moves = append(m.moves, Move{What: manifest.Printable(l.String()), From: l.from, To: of, Left: l.File, Takes: true, Kept: l.bySet, windows: windows})
-	}
+	m.put(Move{What: manifest.Printable(l.String()), From: l.from, To: of, Left: l.File, Takes: true, windows: windows})
 }
 
 // holdLoss holds what of a change may be why something is lost: what its entry point read, and what led to that. Where nothing of the change is known to be either, all of it.

@@ -186,7 +186,7 @@ func (m Move) does() string {
 
 // keep is how Flux is made to keep what moves; "": it does.
 func (m Move) keep() string {
-	if m.Copied || m.Kept {
+	if m.Copied || m.Kept || m.Takes && m.Left == "" { // a ResourceSet makes it
 		return ""
 	}
 	lines, file := config.KeepLines, "its manifest"
