@@ -163,6 +163,12 @@ func (l *Layout) OpenUnmatched() bool {
 	return !slices.ContainsFunc(l.unmatched.Releases, held) && !slices.ContainsFunc(l.rules, every)
 }
 
+// Waits reports whether some path that something reads may have to wait for a window or a branch, whatever reads it.
+func (l *Layout) Waits() bool {
+	held := func(r Release) bool { return r != Live }
+	return slices.ContainsFunc(l.rules, func(r rule) bool { return r.windowed() }) || !l.asks && (l.preset.kind != NoPreset || slices.ContainsFunc(l.unmatched.Releases, held))
+}
+
 // Captures reports whether some release is a window that a path names: then what the windows must be depends on the tree.
 func (l *Layout) Captures() bool {
 	return slices.ContainsFunc(l.rules, func(r rule) bool { return len(r.captures) > 0 })

@@ -40,8 +40,7 @@ type Entry struct {
 type Object struct {
 	Group, Kind, Namespace, Name string
 	File                         string `json:",omitempty"` // of the tree that it comes from; of a generated one the kustomization.yaml; "": not known
-	Path, Source                 string `json:",omitempty"` // where it leads Flux, as in [manifest.Led]
-	Into                         string `json:",omitempty"` // the namespace in which a HelmRelease makes what its chart makes, where it says one
+	Path, Source                 string `json:",omitempty"` // where it leads Flux, as in [manifest.Led]; of a CustomResourceDefinition Source is what makes it another one, whatever its name
 	Kept                         bool   `json:",omitempty"` // Flux does not delete it where it leaves the entry: its annotations or labels say so
 }
 

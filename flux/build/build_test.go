@@ -257,11 +257,11 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestInto: a HelmRelease says in which namespace its chart is installed, with what Flux fills in.
-func TestInto(t *testing.T) {
-	release := "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: r, namespace: flux-system}\nspec: {targetNamespace: \"${ns}-a\"}\n"
-	r := one(t, archive("-- app/r.yaml --\n"+release), Entry{Path: "app", Variables: manifest.Variables{Values: map[string]string{"ns": "shop"}}})
-	if len(r.Objects) != 1 || r.Objects[0].Into != "shop-a" {
+// TestDefinition: of a CustomResourceDefinition what cannot be changed of it counts beside its name.
+func TestDefinition(t *testing.T) {
+	crd := "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: shops.acme.example}\nspec: {group: acme.example, scope: \"${scope}\", names: {kind: Shop, plural: shops}}\n"
+	r := one(t, archive("-- app/r.yaml --\n"+crd), Entry{Path: "app", Variables: manifest.Variables{Values: map[string]string{"scope": "Cluster"}}})
+	if len(r.Objects) != 1 || r.Objects[0].Source != "Cluster Shop" || r.Objects[0].Path != "" {
 		t.Errorf("%+v", r)
 	}
 }

@@ -263,6 +263,11 @@ func object(r *resource.Resource, dir string) (made, error) {
 	if o.Group == "" && o.Kind == "ConfigMap" {
 		o.Source = manifest.ValuesOf(r.GetDataMap())
 	}
+	if o.Group != "" && manifest.Takes(o.Group, o.Kind) { // a CustomResourceDefinition: neither can be changed
+		scope, _ := r.GetString("spec.scope")
+		kind, _ := r.GetString("spec.names.kind")
+		o.Source = scope + " " + kind
+	}
 	if !manifest.Leads(o.Group, o.Kind) {
 		return o, nil
 	}
@@ -286,7 +291,6 @@ func (o *Object) leads(text []byte) {
 	var k struct {
 		Spec struct {
 			Path, URL           string
-			TargetNamespace     string
 			SourceRef, ChartRef manifest.Ref
 			Ref                 manifest.Revision
 			Chart               struct {
@@ -304,7 +308,6 @@ func (o *Object) leads(text []byte) {
 	case "Kustomization":
 		o.Path, o.Source = k.Spec.Path, manifest.LedBy(k.Spec.SourceRef, o.Namespace)
 	case "HelmRelease":
-		o.Into = k.Spec.TargetNamespace
 		if chart := k.Spec.Chart.Spec; chart.SourceRef.Name != "" {
 			o.Path, o.Source = chart.Chart, manifest.LedBy(chart.SourceRef, o.Namespace)
 		} else {
@@ -321,8 +324,8 @@ func (o made) filled(vars manifest.Variables) Object {
 		vars = manifest.Variables{}
 	}
 	out := o.Object
-	out.Namespace, out.Name, out.Into, out.Source = vars.Expand(o.Namespace), vars.Expand(o.Name), vars.Expand(o.Into), vars.Expand(o.Source)
-	if o.Source != "" && o.Group != "" {
+	out.Namespace, out.Name, out.Source = vars.Expand(o.Namespace), vars.Expand(o.Name), vars.Expand(o.Source)
+	if o.Source != "" && manifest.Leads(o.Group, o.Kind) {
 		out.Path = clean(vars.Expand(o.Path))
 	}
 	return out

@@ -153,7 +153,7 @@ func (c *Cluster) Led(of manifest.Ref) (all []manifest.Led, known bool) {
 			}
 		}
 		return all, len(all) > 0 || len(named) == 0
-	case "HelmRelease":
+	case helmRelease:
 		if c.released == nil {
 			c.released = map[manifest.Ref][]*thing{}
 			for _, r := range c.releases {

@@ -261,6 +261,12 @@ func (e Entry) Ignores() []string {
 	return manifest.SortedKeys(out)
 }
 
+// MayTake reports whether a file of the tree may make a Namespace or a CustomResourceDefinition, by what it says or because it cannot be read.
+func (e Entry) MayTake(file string) bool {
+	text, err := e.Cluster.tree.ReadWhole(file, manifest.MaxFile)
+	return err != nil || e.Cluster.tree.Step(file, 1+len(text)>>10) || manifest.MayTake(text)
+}
+
 // Chain is why the entry point reads a file: the file's own edge first, then that of the file that names it, and so on; nil: it does not
 // read it.
 func (e Entry) Chain(file string) []kustomize.Edge {

@@ -38,7 +38,7 @@ func unfollowed(d *manifest.Doc, object Object) (out []manifest.Problem) {
 	if says := d.Apart("metadata"); says != "" {
 		out = append(out, manifest.Problem{Place: d.Place, Text: wordApart(object, says)})
 	}
-	if object.Kind == "HelmRelease" && manifest.At(manifest.Chart(manifest.At(d.Node, "spec")), manifest.KeyFlux) != nil {
+	if object.Kind == helmRelease && manifest.At(manifest.Chart(manifest.At(d.Node, "spec")), manifest.KeyFlux) != nil {
 		out = append(out, manifest.Problem{Place: d.Place, Text: wordReleasesFlux(object, "its values")})
 	}
 	title := ""
@@ -86,7 +86,7 @@ func (t *Tree) keepsBack(d *manifest.Doc, k Object) {
 		group, kind := of.Text("target", "group"), of.Text("target", "kind")
 		switch core := group == "" || meets(group, ""); {
 		case (core || meets(group, manifest.GroupKustomize, manifest.GroupSource, manifest.GroupOperator, manifest.GroupArtifacts, manifest.GroupHelm)) &&
-			(kind == "" || meets(kind, "Kustomization", "GitRepository", "OCIRepository", "HelmChart", "HelmRepository", "HelmRelease", "FluxInstance", "ArtifactGenerator", externalArtifact, resourceSet, inputProvider)):
+			(kind == "" || meets(kind, "Kustomization", "GitRepository", "OCIRepository", "HelmChart", "HelmRepository", helmRelease, "FluxInstance", "ArtifactGenerator", externalArtifact, resourceSet, inputProvider)):
 			t.Note(p)
 		case core && meets(kind, "ConfigMap", "Secret", manifest.ServiceAccount): // of what it makes these are values
 			p.Of = (&Kustomization{Object: k}).title()

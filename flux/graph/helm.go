@@ -64,7 +64,7 @@ func (t *Tree) thing(d *manifest.Doc, object Object) *thing {
 	case !named && version == "" && (object.Kind == "ConfigMap" || object.Kind == "Secret"):
 		out.data = d
 		out.uses = append(account(d, "data"), copied(d)...) // it may be a kubeConfig's
-	case group == manifest.GroupHelm && object.Kind == "HelmRelease":
+	case group == manifest.GroupHelm && object.Kind == helmRelease:
 		out.uses = slices.Concat(t.release(d), t.secretUses(d, manifest.At(d.Node, "spec", "chart")), t.secretUses(d, manifest.At(d.Node, "spec", "kubeConfig")), account(d, "spec"))
 		t.makes(d, out)
 	case group == manifest.GroupOperator && object.Kind == resourceSet:
@@ -132,6 +132,9 @@ func (t *Tree) makes(d *manifest.Doc, out *thing) {
 	more := d.Vague || len(out.spaces) > 1 || manifest.At(says.Node, manifest.KeyObjects) != nil || manifest.At(d.Node, "spec", "valuesFrom") != nil
 	if !more && manifest.Unfilled(own) == "" {
 		out.into = own
+	}
+	if history := d.Text("spec", "storageNamespace"); history != "" {
+		out.spaces = append(out.spaces, history)
 	}
 }
 

@@ -15,9 +15,9 @@ var elsewhere = regexp.MustCompile(`namespace["']?:[ \t]*[^ \t\r\n][^\r\n]*`)
 // may reports whether a maker may make an object. Where operators do, that of its name counts, and each that it names, in its namespace or one that it names.
 func (c *thing) may(r manifest.Ref) bool {
 	switch {
-	case c.Kind == "HelmRelease" && r.Kind == "HelmChart" && r.Name == c.Namespace+"-"+c.Name: // that of its chart, which stands beside the source
+	case c.Kind == helmRelease && r.Kind == "HelmChart" && r.Name == c.Namespace+"-"+c.Name: // that of its chart, which stands beside the source
 		return true
-	case c.Kind == "HelmRelease" && c.made == nil && !c.called(r.Name, strings.HasPrefix) && !c.says(r.Namespace):
+	case c.Kind == helmRelease && c.made == nil && !c.called(r.Name, strings.HasPrefix) && !c.says(r.Namespace):
 		return false
 	case c.anyName() && (isSource(c.Kind) || c.data != nil && !manifest.Makes(c.Kind)):
 		return c.Kind == r.Kind

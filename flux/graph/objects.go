@@ -89,6 +89,8 @@ type Kustomization struct {
 	Keeps bool
 	// Ends reports whether spec.deletionPolicy is one by which all that it has applied goes with it, whatever Keeps.
 	Ends bool
+	// Prunes reports whether spec.commonMetadata says of all that it applies whether it stays where it leaves it, whatever that says itself, and it does not stay.
+	Prunes bool
 	// KubeConfig is what spec.kubeConfig names, which is another cluster than the one it stands in: it applies its objects there. "": it has none.
 	KubeConfig string
 	// Here reports whether its source is this repository, or not known: only then does its path name a directory of the tree. It is
@@ -213,13 +215,13 @@ func (o *Objects) add(t *Tree, d *manifest.Doc, by *Kustomization) {
 
 // reads reports whether an object is one for which a controller reads what a source hands on: a HelmRelease, and others.
 func (s *thing) reads() bool {
-	return s.Kind == "HelmRelease" || s.Kind == resourceSet || len(s.uses) > 0 && s.data == nil && !isSource(s.Kind) && s.Kind != manifest.ServiceAccount && s.Kind != inputProvider
+	return s.Kind == helmRelease || s.Kind == resourceSet || len(s.uses) > 0 && s.data == nil && !isSource(s.Kind) && s.Kind != manifest.ServiceAccount && s.Kind != inputProvider
 }
 
 // thing adds an object that others refer to, or that refers to others.
 func (o *Objects) thing(t *Tree, d *manifest.Doc, object Object, source *Source) {
 	s := t.thing(d, object)
-	if s != nil && (isSource(s.Kind) || s.Kind == "HelmRelease") {
+	if s != nil && (isSource(s.Kind) || s.Kind == helmRelease) {
 		s.unfollowed = unfollowed(d, object)
 	}
 	switch {
@@ -267,6 +269,10 @@ func (t *Tree) kustomization(d *manifest.Doc, object Object) *Kustomization {
 	k.Keeps = d.Text("spec", "prune") == "false"
 	policy := d.Text("spec", "deletionPolicy")
 	k.Ends = policy != "" && policy != "MirrorPrune" && policy != "Orphan"
+	for _, section := range []string{"annotations", "labels"} {
+		says := d.Text("spec", "commonMetadata", section, manifest.GroupKustomize+"/prune")
+		k.Prunes = k.Prunes || says != "" && says != "disabled"
+	}
 	strategy := d.Text("spec", "postBuild", "substituteStrategy")
 	k.Always = strategy != "" && strategy != "WithVariables"
 	k.KubeConfig = kubeConfig(d)

@@ -13,6 +13,7 @@ import (
 )
 
 const (
+	helmRelease   = "HelmRelease"
 	resourceSet   = "ResourceSet"
 	inputProvider = "ResourceSetInputProvider"
 )
@@ -198,7 +199,8 @@ func (w *walk) made(c *Cluster, set *manifest.Doc, by *Kustomization) {
 			w.tree.Problem(d.Place, wordUnmade(kind))
 			continue
 		case manifest.Takes(group, kind):
-			if d.Text("metadata", "annotations", manifest.GroupOperator+"/prune") != "disabled" && !w.Spent(0, 1) {
+			kept := d.Text("metadata", "annotations", manifest.GroupOperator+"/prune") == "disabled" && set.Text("spec", "commonMetadata", "annotations", manifest.GroupOperator+"/prune") == ""
+			if !kept && !w.Spent(0, 1) {
 				of.takes = append(of.takes, manifest.Ref{Kind: kind, Name: d.Text("metadata", "name")})
 			}
 			continue
@@ -219,7 +221,7 @@ func (w *walk) made(c *Cluster, set *manifest.Doc, by *Kustomization) {
 
 // released is what a HelmRelease of a ResourceSet is known to use.
 func (w *walk) released(d *manifest.Doc) (uses []use) {
-	if manifest.GroupOf(d.Node) != manifest.GroupHelm || d.Text("kind") != "HelmRelease" {
+	if manifest.GroupOf(d.Node) != manifest.GroupHelm || d.Text("kind") != helmRelease {
 		return nil
 	}
 	for _, u := range w.tree.release(d) {
@@ -313,33 +315,55 @@ func (w *walk) resourceSets(c *Cluster) {
 	}
 }
 
-// Set is what a ResourceSet of an entry point makes.
-type Set struct {
-	Title string // NAMESPACE/NAME
-	// Takes is the Namespaces and CustomResourceDefinitions that it makes.
+// Maker is what a ResourceSet or a HelmRelease of an entry point makes.
+type Maker struct {
+	Title string // KIND NAMESPACE/NAME
+	File  string // in which it stands
+	// Files is those of a HelmRelease's chart that stand in the tree.
+	Files []string
+	// Takes is the Namespaces and CustomResourceDefinitions that a ResourceSet makes.
 	Takes []manifest.Ref
-	// Namespaces is those in which it makes something, and Groups the API groups of that: a star stands for what is filled in.
+	// Namespaces is those in which it makes something, and Groups the API groups of that: a star stands for what is filled in, or not known.
 	Namespaces, Groups map[string]bool
 
 	of *thing
 }
 
 // Fills is a hash of all that what it makes is filled in with.
-func (s Set) Fills() string {
+func (m Maker) Fills() string {
 	h := &manifest.Digest{}
-	h.Add(s.of.digest)
-	for _, o := range s.of.origins {
+	h.Add(m.of.digest)
+	for _, o := range m.of.origins {
 		h.Add(o.digest)
 	}
 	return h.String()
 }
 
 // Sets is the ResourceSets that the entry point applies.
-func (e Entry) Sets() (out []Set) {
-	for _, s := range e.Cluster.sets {
-		if e.Cluster.entry(s.Entry) == e.Cluster.entry(e.Kustomization) {
-			out = append(out, Set{s.Namespace + "/" + s.Name, s.takes, s.mentions.namespaces, s.mentions.groups, s})
+func (e Entry) Sets() []Maker { return e.makers(e.Cluster.sets) }
+
+// Makers is the ResourceSets and HelmReleases that the entry point applies.
+func (e Entry) Makers() []Maker { return e.makers(e.Cluster.releases) }
+
+func (e Entry) makers(all []*thing) (out []Maker) {
+	for _, s := range all {
+		if s.Kind != resourceSet && s.Kind != helmRelease || e.Cluster.entry(s.Entry) != e.Cluster.entry(e.Kustomization) {
+			continue
 		}
+		m := Maker{s.Kind + " " + s.Namespace + "/" + s.Name, s.File, nil, s.takes, s.mentions.namespaces, s.mentions.groups, s}
+		if s.made != nil {
+			m.Files = s.made.Files
+		}
+		if s.Kind == helmRelease { // of what kinds its chart makes objects is not known
+			m.Namespaces, m.Groups = map[string]bool{}, map[string]bool{"*": true}
+			for _, space := range s.spaces {
+				m.Namespaces[cmp.Or(space, "*")] = true
+			}
+			if slices.ContainsFunc(s.uses, func(u use) bool { return u.role == roleValues }) {
+				m.Namespaces["*"] = true
+			}
+		}
+		out = append(out, m)
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
 )
 
@@ -26,6 +27,11 @@ func Leads(group, kind string) bool {
 func Takes(group, kind string) bool {
 	return group == "" && kind == "Namespace" || group == "apiextensions.k8s.io" && kind == "CustomResourceDefinition"
 }
+
+// MayTake reports whether a text, which may be a template, says such an object.
+func MayTake(text []byte) bool { return takes.Match(text) }
+
+var takes = regexp.MustCompile(`(?m)^[^#\n]*kind["']?:[ \t]*["']?(?:Namespace|CustomResourceDefinition)\b`)
 
 // LedBy is what a reference in an object of a namespace names; "": nothing.
 func LedBy(r Ref, namespace string) string {

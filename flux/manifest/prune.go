@@ -88,7 +88,7 @@ func prune(n *Node) bool {
 		if renders := At(spec, "postRenderers"); renders != nil && At(instance, "sync") != nil { // they may change what is synced, as other values
 			spec.Content = append(spec.Content, Mapping(renders.Line, "valuesFrom").Content[0], &Node{Kind: SequenceNode, Line: renders.Line})
 		}
-		Keep(spec, "chartRef", "chart", "valuesFrom", "releaseName", "targetNamespace", "kubeConfig", AccountName)
+		Keep(spec, "chartRef", "chart", "valuesFrom", "releaseName", "targetNamespace", "storageNamespace", "kubeConfig", AccountName)
 		if spec != nil {
 			spec.Content = append(spec.Content, chart.Content...)
 		}

@@ -19,7 +19,6 @@ type Object struct {
 	Group, Kind, Namespace, Name string
 	File                         string // of the tree that it comes from; "": not known
 	Path, Source                 string // where it leads Flux, as in [manifest.Led]
-	Into                         string // the namespace in which a HelmRelease makes what its chart makes, where it says one
 	Kept                         bool   // Flux does not delete it where it leaves an entry point
 }
 
@@ -69,21 +68,21 @@ const maxMoves = 1000
 type Change struct{ Left, Added string }
 
 // Affected is the entry points of the two trees of [New] that a change of these files may concern, before and after it. None, if nothing
-// can move or be added: of a cluster where windowed ones are among them or were there before, a live one must be among them, or one that reads
-// fewer files than before and one that reads more.
+// can move, be added or be taken: one of them must lack a window of its cluster, or one read fewer files than before and another one more.
 func (g *Graph) Affected(files []string) (before, after []graph.Entry) {
 	if len(g.trees) < 2 {
 		return nil, nil
 	}
-	touched := g.touched(files)
-	live, held := map[string]bool{}, maps.Clone(g.layered)
-	for _, e := range g.trees[0].leaves {
-		held[e.Cluster.Name] = held[e.Cluster.Name] || !isLive(e.releases)
+	windows := map[string][]layout.Release{} // of clusters
+	for _, e := range slices.Concat(g.trees[0].all(), g.trees[1].all()) {
+		if !isLive(e.releases) && !g.spent(e.Path(), 0, 1) {
+			windows[e.Cluster.Name] = union(windows[e.Cluster.Name], Windows(g.policy, e.releases))
+		}
 	}
+	touched, lacks := g.touched(files), map[string]bool{}
 	pick := func(t tree) (out []graph.Entry) {
 		for _, e := range t.among(touched) {
-			live[e.Cluster.Name] = live[e.Cluster.Name] || isLive(e.releases)
-			held[e.Cluster.Name] = held[e.Cluster.Name] || !isLive(e.releases)
+			lacks[e.Cluster.Name] = lacks[e.Cluster.Name] || g.policy.Layout.Waits() || !slices.Equal(windows[e.Cluster.Name], Windows(g.policy, e.releases))
 			out = append(out, e.Entry)
 		}
 		return out
@@ -91,7 +90,8 @@ func (g *Graph) Affected(files []string) (before, after []graph.Entry) {
 	before, after = pick(g.trees[0]), pick(g.trees[1])
 	shifted := g.shifted(touched)
 	never := func(e graph.Entry) bool {
-		return !held[e.Cluster.Name] || !live[e.Cluster.Name] && !shifted[e.Cluster.Name]
+		c := e.Cluster.Name
+		return !lacks[c] && (len(windows[c]) == 0 || !shifted[c])
 	}
 	return slices.DeleteFunc(before, never), slices.DeleteFunc(after, never)
 }
@@ -248,11 +248,12 @@ func (g *Graph) touched(files []string) map[string]bool {
 	return touched
 }
 
-// Windowed is the windowed entry points of the first tree, of the clusters where a live one makes what it did not make before, or where something is lost that may take others with it.
-func (g *Graph) Windowed(before, after []Build) []graph.Entry {
-	in := map[string]bool{}
-	for _, l := range g.losses(before, after) {
-		in[l.from.Cluster.Name] = true
+// Windowed is the windowed entry points of the first tree, of the clusters where a live one makes what it did not make before, or where something is lost that may take others with it;
+// of these also what reads a file that a rule windows.
+func (g *Graph) Windowed(before, after []Build, lost []Loss) []graph.Entry {
+	in, taking := map[string]bool{}, map[string]bool{}
+	for _, l := range lost {
+		in[l.from.Cluster.Name], taking[l.from.Cluster.Name] = true, true
 	}
 	before, after = g.live(before), g.live(after)
 	m := mover{Graph: g, was: g.made(before)}
@@ -267,7 +268,7 @@ func (g *Graph) Windowed(before, after []Build) []graph.Entry {
 	}
 	var out []graph.Entry
 	for _, e := range g.trees[0].entries {
-		if in[e.Cluster.Name] && !e.elsewhere && !isLive(e.releases) {
+		if in[e.Cluster.Name] && !e.elsewhere && (!isLive(e.releases) || taking[e.Cluster.Name] && len(g.rulesOf(e.Files())) > 0) {
 			out = append(out, e.Entry)
 		}
 	}

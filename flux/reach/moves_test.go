@@ -299,10 +299,24 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// TestAffected: only what changes is built, and nothing where nothing can move or be added to a live one.
+// oneWindow is the file with one window for all that is windowed in a cluster.
+var oneWindow = strings.NewReplacer("release: weekend", "release: night", "window: weekend", "window: night").Replace(file)
+
+// TestAffected: only what changes is built, and nothing where nothing can move, be added to a live one, or take what has another window.
 func TestAffected(t *testing.T) {
-	p := parse(t, file)
+	p := parse(t, oneWindow)
 	g := around(t, p)
+	names := func(files ...string) (out []string) {
+		before, after := g.Affected(files)
+		for _, e := range before {
+			out = append(out, e.Kustomization.Name)
+		}
+		if len(after) != len(before) {
+			t.Errorf("%s: %d before and %d after", files, len(before), len(after))
+		}
+		slices.Sort(out)
+		return out
+	}
 	for files, want := range map[string]string{
 		"apps/rt/x.yaml":                "apps-rt",
 		"apps/rw/x.yaml":                "",
@@ -310,23 +324,26 @@ func TestAffected(t *testing.T) {
 		"apps/shared/x.yaml":            "apps-rw apps-rt",
 		"README.md":                     "",
 	} {
-		before, after := g.Affected(strings.Fields(files))
-		var names []string
-		for _, e := range before {
-			names = append(names, e.Kustomization.Name)
-		}
-		slices.Sort(names)
 		wanted := strings.Fields(want)
 		slices.Sort(wanted)
-		if !slices.Equal(names, wanted) || len(after) != len(before) {
-			t.Errorf("%s: %v, want %v", files, names, wanted)
+		if got := names(strings.Fields(files)...); !slices.Equal(got, wanted) {
+			t.Errorf("%s: %v, want %v", files, got, wanted)
+		}
+	}
+	for name, text := range map[string]string{
+		"another window":        file,
+		"a rule with a window":  strings.Replace(oneWindow, "layout:", "layout:\n  rules: [{paths: [x/**], release: night}]", 1),
+		"a preset without Flux": strings.NewReplacer("flux: true", "preset: rt-rw\n  window: night").Replace(oneWindow),
+	} {
+		if g = around(t, parse(t, text)); !slices.Equal(names("apps/rw/x.yaml"), []string{"apps-rw"}) {
+			t.Errorf("%s: it is not built", name)
 		}
 	}
 }
 
 // TestAffectedWithoutLive: windowed ones are built where something may leave one of them for another.
 func TestAffectedWithoutLive(t *testing.T) {
-	p := parse(t, file)
+	p := parse(t, oneWindow)
 	const more = "resources: [x.yaml, ../shared]\n"
 	for name, c := range map[string]struct {
 		replace []string

@@ -1,10 +1,12 @@
 package reach
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/kustomize"
 	"github.com/sluicegate/sluice/flux/manifest"
 	"github.com/sluicegate/sluice/layout"
 )
@@ -27,7 +29,7 @@ func (o Object) contents() contents {
 
 // mayHave reports whether an object may be in a namespace, or of a group.
 func (in contents) mayHave(o Object) bool {
-	return in.mayBe(o.Group, o.Namespace) || in.group == "" && may(in.namespace, o.Into)
+	return in.mayBe(o.Group, o.Namespace)
 }
 
 func (in contents) mayBe(group, namespace string) bool {
@@ -63,23 +65,30 @@ func constant(name string) (begins, ends string, open bool) {
 	return name[:from], name[strings.LastIndexAny(name, "$*}")+1:], true
 }
 
-// loss is an object that an entry point does not make any more, with what goes with it.
-type loss struct {
+// Loss is what an entry point does not make any more, or may not, with which others go.
+type Loss struct {
 	from graph.Entry
 	Object
 	contents contents
-	bySet    bool   // a ResourceSet makes it
+	unnamed  bool   // which of them is not known, and so anything may go with it
+	in       string // the cluster, as of [graph.Entry.Target]
+	made     bool   // by a ResourceSet
 	owner    string // what Flux deletes it with, and what fills its name where that is not known
 }
 
-// losses is the Namespaces and CustomResourceDefinitions that entry points made before a change and do not make after it, or that are another one's then, and that Flux may
-// delete. Of what needs something from elsewhere that counts which is known.
-func (g *Graph) losses(before, after []Build) (out []loss) {
-	type made struct{ by, owner, kind, name string }
+// Lost is the Namespaces and CustomResourceDefinitions that entry points made before a change of these files and do not make after it, or that are another one's then, and that
+// Flux may delete.
+func (g *Graph) Lost(before, after []Build, files []string) []Loss {
+	out := slices.Concat(g.named(before, after), g.unnamed(before, files))
+	return append(out, g.standing(out)...)
+}
+
+// named is those of which it is known that they were made. Of what needs something from elsewhere that counts which is known.
+func (g *Graph) named(before, after []Build) (out []Loss) {
+	type made struct{ by, owner, kind, name, as string }
 	still, unknown, keep, handed := map[made]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}
 	for _, b := range before {
-		k := b.Entry.Kustomization
-		keep[key(b.Entry)] = k != nil && k.Keeps && !k.Ends
+		keep[key(b.Entry)] = !deletes(b.Entry)
 		handed[key(b.Entry)] = b.Entry.Handed()
 	}
 	for _, b := range after {
@@ -90,7 +99,7 @@ func (g *Graph) losses(before, after []Build) (out []loss) {
 			continue // less may be applied than is built
 		}
 		for _, l := range g.taking(b) {
-			still[made{k, l.owner, l.Kind, l.Name}] = true
+			still[made{k, l.owner, l.Kind, l.Name, l.Source}] = true
 		}
 	}
 	for _, b := range before {
@@ -99,10 +108,102 @@ func (g *Graph) losses(before, after []Build) (out []loss) {
 			continue
 		}
 		for _, l := range g.taking(b) {
-			kept := l.Kept || !l.bySet && keep[k] && b.Entry.Kustomization.Keeps
-			if !kept && !still[made{k, l.owner, l.Kind, l.Name}] {
+			kept := l.Kept || !l.made && keep[k] && b.Entry.Kustomization.Keeps
+			if !kept && !still[made{k, l.owner, l.Kind, l.Name, l.Source}] {
 				out = append(out, l)
 			}
+		}
+	}
+	return out
+}
+
+// deletes reports whether Flux deletes what an entry point has applied when it goes.
+func deletes(e graph.Entry) bool {
+	return e.Kustomization == nil || !e.Kustomization.Keeps || e.Kustomization.Ends
+}
+
+// unnamed is the entry points that may not make any more what nobody builds, as far as a file says that it makes such: of a chart, or of what could not be built. What reads another
+// branch or a fixed commit may make anything.
+func (g *Graph) unnamed(before []Build, files []string) (out []Loss) {
+	is, changed := map[string]graph.Entry{}, map[string]bool{}
+	for _, e := range g.trees[1].entries {
+		is[key(e.Entry)] = e.Entry
+	}
+	for _, f := range files {
+		changed[f] = true
+	}
+	for _, e := range g.trees[0].entries {
+		if after, stays := is[key(e.Entry)]; e.elsewhere && deletes(e.Entry) && (!stays || after.Digest() != e.Digest()) {
+			out = append(out, Loss{from: e.Entry, unnamed: true, in: e.Target()})
+		}
+	}
+	for _, b := range before {
+		after, stays := is[key(b.Entry)]
+		if g.spent(b.Entry.Path(), 1, 1) {
+			break
+		}
+		if (stays || deletes(b.Entry)) && slices.ContainsFunc(left(b, after, stays, changed), b.Entry.MayTake) {
+			out = append(out, Loss{from: b.Entry, unnamed: true, in: b.Entry.Target()})
+		}
+	}
+	return out
+}
+
+// left is the files of an entry point that is not built, and of the charts of its HelmReleases, that may say less after a change than before it.
+func left(b Build, after graph.Entry, stays bool, changed map[string]bool) (out []string) {
+	e := b.Entry
+	releases := map[string]graph.Maker{}
+	if stays {
+		for _, m := range after.Makers() {
+			releases[m.Title] = m
+		}
+	}
+	for _, m := range e.Makers() {
+		again, there := releases[m.Title]
+		all := !there || !maps.Equal(again.Namespaces, m.Namespaces)
+		reads := map[string]bool{}
+		for _, f := range again.Files {
+			reads[f] = true
+		}
+		for _, f := range m.Files {
+			if strings.Contains("/"+f, "/templates/") && (all || changed[f] || !reads[f]) {
+				out = append(out, f)
+			}
+		}
+	}
+	keeps := stays && e.Kustomization != nil && e.Kustomization.Keeps && after.Kustomization.Keeps
+	if keeps || !e.Guessed() && (b.Err == "" || b.Remote && len(b.Objects) > 0) {
+		return out
+	}
+	all := !stays || after.Digest() != e.Digest() || after.Handed() != e.Handed()
+	for f := range changed {
+		all = all || kustomize.IsBuild(f) && e.Reads(f)
+	}
+	for _, f := range e.Files() {
+		if all || changed[f] || !after.Reads(f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// standing is the entry points that go because what applies them stands in a Namespace that is lost, as far as a file says that they make such. Of what reads another branch that is not
+// known.
+func (g *Graph) standing(lost []Loss) (out []Loss) {
+	if len(lost) == 0 {
+		return nil
+	}
+	for _, e := range g.trees[0].entries {
+		owners := e.Owners()
+		at := slices.IndexFunc(lost, func(l Loss) bool { return key(l.from) != key(e.Entry) && !l.unnamed && l.owns(owners) })
+		if g.spent(e.Path(), 1, 1+len(lost)*len(owners)) || at < 0 || !deletes(e.Entry) {
+			continue
+		}
+		by := lost[at]
+		same := func(l Loss) bool { return l.in == e.Target() && key(l.from) == key(by.from) }
+		takes := func(m graph.Maker) bool { return len(m.Takes) > 0 || slices.ContainsFunc(m.Files, e.MayTake) }
+		if !slices.ContainsFunc(out, same) && (e.elsewhere || slices.ContainsFunc(e.Files(), e.MayTake) || slices.ContainsFunc(e.Makers(), takes)) {
+			out = append(out, Loss{from: by.from, Object: Object{File: by.File}, unnamed: true, in: e.Target()})
 		}
 	}
 	return out
@@ -117,23 +218,24 @@ func owners(e graph.Entry) (out string) {
 }
 
 // taking is the objects that an entry point and its ResourceSets make with which others go.
-func (g *Graph) taking(b Build) (out []loss) {
+func (g *Graph) taking(b Build) (out []Loss) {
 	if g.spent(b.Entry.Path(), 0, 1+len(b.Objects)/lookups) {
 		return nil
 	}
 	owner := owners(b.Entry)
 	filled := owner + b.Entry.Hidden()
-	add := func(o Object, bySet bool, known, unknown string) {
+	add := func(o Object, made bool, known, unknown string) {
 		if g.spent(b.Entry.Path(), 1, 1) {
 			return
 		}
 		if manifest.Unfilled(o.Name) != "" {
 			known = unknown
 		}
-		out = append(out, loss{b.Entry, o, o.contents(), bySet, known})
+		out = append(out, Loss{from: b.Entry, Object: o, contents: o.contents(), made: made, owner: known, in: b.Entry.Target()})
 	}
 	for _, o := range b.Objects {
 		if manifest.Takes(o.Group, o.Kind) {
+			o.Kept = o.Kept && (b.Entry.Kustomization == nil || !b.Entry.Kustomization.Prunes)
 			add(o, false, owner, filled)
 		}
 	}
@@ -147,52 +249,107 @@ func (g *Graph) taking(b Build) (out []loss) {
 	return out
 }
 
-// Taken is what Kubernetes deletes of windowed entry points with a Namespace or a CustomResourceDefinition that another one does not make any more: windowed is what they made
-// before the change. Of those that read elsewhere their own namespaces count.
-func (g *Graph) Taken(windowed, before, after []Build) []Move {
+// Taken is what Kubernetes deletes of what is windowed with what is lost: windowed is what [Graph.Windowed] made before the change.
+func (g *Graph) Taken(windowed []Build, lost []Loss) []Move {
 	m := mover{Graph: g, count: map[bool]int{}}
-	lost := g.losses(before, after)
+	if len(lost) == 0 {
+		return nil
+	}
+	elsewhere := map[string]bool{}
 	for _, e := range g.trees[0].all() {
-		if e.elsewhere && len(lost) > 0 {
-			windowed = append(slices.Clip(windowed), Build{Entry: e.Entry})
+		if e.elsewhere {
+			windowed = append(slices.Clip(windowed), Build{Entry: e.Entry, Err: "elsewhere"})
+			elsewhere[key(e.Entry)] = true
 		}
 	}
 	for _, b := range windowed {
-		owners, sets := b.Entry.Owners(), b.Entry.Sets()
+		owners, makers, said := b.Entry.Owners(), b.Entry.Makers(), map[string]bool{}
 		for _, l := range lost {
-			if key(b.Entry) == key(l.from) || g.spent(l.File, 0, 1+len(sets)+len(b.Objects)/lookups) || !l.takes(b, owners, sets) {
+			if g.spent(l.File, 0, 1+len(makers)+len(b.Objects)/lookups) {
+				break
+			}
+			from := key(l.from)
+			if l.unnamed && said[from] {
 				continue
 			}
-			m.take(l, b.Entry)
+			count := len(m.moves)
+			if key(b.Entry) != from && l.takes(b, owners, makers, len(tracks(g.policy, b.Entry)) > 0) {
+				m.take(l, b.Entry, Windows(g.policy, g.release(b.Entry)))
+			}
+			if l.in == b.Entry.Target() && !elsewhere[key(b.Entry)] {
+				m.take(l, b.Entry, g.rulesOf(l.files(b, makers)))
+			}
+			said[from] = said[from] || len(m.moves) > count
 		}
 	}
 	return m.moves
 }
 
-// takes reports whether something of an entry point may go with what is lost: of one that could not be built, anything. What the entry point is applied by stands in the cluster,
-// too, and Flux deletes with it what it has applied.
-func (l loss) takes(b Build, owners []graph.Owner, sets []graph.Set) bool {
-	k, to := b.Entry.Kustomization, l.from.Target()
-	owned := func(o graph.Owner) bool { return to == o.By.Target() && l.contents.mayBe(o.Group, o.Namespace) }
-	switch {
-	case slices.ContainsFunc(owners, owned):
-		return true
-	case to != b.Entry.Target():
-		return false
-	case b.Err != "", k != nil && l.contents.mayBe("", k.TargetNamespace):
-		return true
-	}
-	return slices.ContainsFunc(b.Objects, l.contents.mayHave) || slices.ContainsFunc(sets, l.contents.mayBeOf)
+// owns reports whether an entry point goes with what is lost: what it is applied by stands in the cluster, and Flux deletes with it what it has applied.
+func (l Loss) owns(owners []graph.Owner) bool {
+	return slices.ContainsFunc(owners, func(o graph.Owner) bool {
+		return l.in == o.By.Target() && (l.unnamed || l.contents.mayBe(o.Group, o.Namespace))
+	})
 }
 
-// mayBeOf reports whether a ResourceSet may make something in a namespace, or of a group.
-func (in contents) mayBeOf(s graph.Set) bool {
-	for group := range s.Groups {
+// takes reports whether something of an entry point may go with what is lost: anything of one that could not be built, or that follows a branch, on which more may stand than here.
+func (l Loss) takes(b Build, owners []graph.Owner, makers []graph.Maker, follows bool) bool {
+	k := b.Entry.Kustomization
+	switch {
+	case l.owns(owners):
+		return true
+	case l.in != b.Entry.Target():
+		return false
+	case l.unnamed, follows, b.Err != "", k != nil && l.contents.mayBe("", k.TargetNamespace):
+		return true
+	}
+	return slices.ContainsFunc(b.Objects, l.contents.mayHave) || slices.ContainsFunc(makers, l.contents.mayBeOf)
+}
+
+// files is those of an entry point of which something may go with what is lost.
+func (l Loss) files(b Build, makers []graph.Maker) (out []string) {
+	if l.unnamed || b.Err != "" {
+		return b.Entry.Files()
+	}
+	for _, o := range b.Objects {
+		if l.contents.mayHave(o) {
+			out = append(out, o.File)
+		}
+	}
+	for _, m := range makers {
+		if l.contents.mayBeOf(m) {
+			out = append(out, m.File)
+		}
+	}
+	return out
+}
+
+// rulesOf is the windows that hold some files whatever reads them.
+func (g *Graph) rulesOf(files []string) (out []layout.Release) {
+	if !g.policy.Layout.Waits() {
+		return nil
+	}
+	for _, f := range files {
+		windows, known := g.ruled[f]
+		if !known && f != "" && !g.spent(f, 1, 1) {
+			if !g.policy.Flux || g.policy.Layout.Rule(f) >= 0 {
+				windows = Windows(g.policy, g.policy.Layout.Classify(f).Releases)
+			}
+			g.ruled[f] = windows
+		}
+		out = union(out, windows)
+	}
+	return slices.DeleteFunc(out, func(r layout.Release) bool { return !r.IsWindow() })
+}
+
+// mayBeOf reports whether a ResourceSet or a HelmRelease may make something in a namespace, or of a group.
+func (in contents) mayBeOf(m graph.Maker) bool {
+	for group := range m.Groups {
 		if in.group != "" && may(in.group, group) {
 			return true
 		}
 	}
-	for namespace := range s.Namespaces {
+	for namespace := range m.Namespaces {
 		if in.group == "" && may(in.namespace, namespace) {
 			return true
 		}
@@ -201,13 +358,16 @@ func (in contents) mayBeOf(s graph.Set) bool {
 }
 
 // take adds what goes with what is lost, with the windows of that: those that what is lost has itself hold it already.
-func (m *mover) take(l loss, of graph.Entry) {
-	windows := Windows(m.policy, m.release(of))
-	own := Windows(m.policy, m.release(l.from))
+func (m *mover) take(l Loss, of graph.Entry, windows []layout.Release) {
+	own := union(Windows(m.policy, m.release(l.from)), m.rulesOf([]string{l.File}))
 	if m.spent(l.File, 1, 1) || !slices.ContainsFunc(windows, func(w layout.Release) bool { return w.IsWindow() && !slices.Contains(own, w) }) {
 		return
 	}
-	m.put(Move{What: manifest.Printable(l.String()), From: l.from, To: of, Left: l.File, Takes: true, windows: windows})
+	what := wordUnnamed
+	if !l.unnamed {
+		what = manifest.Printable(l.String())
+	}
+	m.put(Move{What: what, From: l.from, To: of, Left: l.File, Takes: true, windows: windows})
 }
 
 // holdLoss holds what of a change may be why something is lost: what its entry point read, and what led to that. Where nothing of the change is known to be either, all of it.

@@ -20,10 +20,14 @@ func TestTaken(t *testing.T) {
 	open := listed
 	open.Name = "${ns}"
 	crd := Object{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "shops.acme.example", File: "apps/rt/x.yaml"}
+	crd.Source = "Namespaced Shop"
+	cluster := crd
+	cluster.Source = "Cluster Shop"
 	in := func(namespace string) Object {
 		return Object{Group: "apps", Kind: "Deployment", Namespace: namespace, Name: "web"}
 	}
 	const shop = "Namespace shop leaves flux-system/apps-rt: Flux may delete it now, and what flux-system/%s makes would go with it"
+	const kind = "CustomResourceDefinition.apiextensions.k8s.io shops.acme.example leaves flux-system/apps-rt: Flux may delete it now, and what flux-system/held makes would go with it"
 	rw, held := fmt.Sprintf(shop, "apps-rw"), fmt.Sprintf(shop, "held")
 	for name, c := range map[string]struct {
 		before, after []Object // of apps-rt
@@ -33,23 +37,23 @@ func TestTaken(t *testing.T) {
 		"of a branch":                {[]Object{listed}, nil, map[string][]Object{"apps-rw": {in("shop")}}, []string{rw}},
 		"of a window":                {[]Object{listed}, nil, map[string][]Object{"held": {in("shop")}}, []string{held}},
 		"of both":                    {[]Object{listed}, nil, map[string][]Object{"apps-rw": {in("shop")}, "held": {in("other"), in("shop")}}, []string{rw, held}},
-		"another namespace":          {[]Object{listed}, nil, map[string][]Object{"apps-rw": {in("other"), in("")}}, nil},
+		"another namespace":          {[]Object{listed}, nil, map[string][]Object{"held": {in("other"), in("")}}, nil},
+		"on the branch there may be": {[]Object{listed}, nil, map[string][]Object{"apps-rw": {in("other")}}, []string{rw}},
 		"it stays":                   {[]Object{listed}, []Object{listed}, map[string][]Object{"apps-rw": {in("shop")}}, nil},
 		"in another file":            {[]Object{listed}, []Object{{Kind: "Namespace", Name: "shop", File: "y"}}, map[string][]Object{"apps-rw": {in("shop")}}, nil},
 		"it comes":                   {nil, []Object{listed}, map[string][]Object{"apps-rw": {in("shop")}}, nil},
 		"it is kept":                 {[]Object{kept}, nil, map[string][]Object{"apps-rw": {in("shop")}}, nil},
-		"its name has a variable":    {[]Object{open}, nil, map[string][]Object{"apps-rw": {in("shop")}}, []string{strings.Replace(rw, " shop ", " ${ns} ", 1)}},
-		"it cannot be theirs":        {[]Object{{Kind: "Namespace", Name: "preview-${id}"}}, nil, map[string][]Object{"apps-rw": {in("shop"), in("shop-${x}")}}, nil},
-		"nor theirs it":              {[]Object{listed}, nil, map[string][]Object{"apps-rw": {in("shop-${x}")}}, nil},
-		"both may be one":            {[]Object{{Kind: "Namespace", Name: "shop-${id}"}}, nil, map[string][]Object{"apps-rw": {in("${x}-a")}}, []string{strings.Replace(rw, " shop ", " shop-${id} ", 1)}},
-		"theirs has one":             {[]Object{listed}, nil, map[string][]Object{"apps-rw": {in("${ns}")}}, []string{rw}},
-		"a release makes it there":   {[]Object{listed}, nil, map[string][]Object{"held": {{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease", Namespace: "flux-system", Name: "r", Into: "shop"}}}, []string{held}},
+		"its name has a variable":    {[]Object{open}, nil, map[string][]Object{"held": {in("shop")}}, []string{strings.Replace(held, " shop ", " ${ns} ", 1)}},
+		"it cannot be theirs":        {[]Object{{Kind: "Namespace", Name: "preview-${id}"}}, nil, map[string][]Object{"held": {in("shop"), in("shop-${x}")}}, nil},
+		"nor theirs it":              {[]Object{listed}, nil, map[string][]Object{"held": {in("shop-${x}")}}, nil},
+		"both may be one":            {[]Object{{Kind: "Namespace", Name: "shop-${id}"}}, nil, map[string][]Object{"held": {in("${x}-a")}}, []string{strings.Replace(held, " shop ", " shop-${id} ", 1)}},
+		"theirs has one":             {[]Object{listed}, nil, map[string][]Object{"held": {in("${ns}")}}, []string{held}},
 		"the Kustomization is there": {[]Object{{Kind: "Namespace", Name: "flux-system"}}, nil, map[string][]Object{"held": nil}, []string{strings.Replace(held, " shop ", " flux-system ", 1)}},
 		"they are not built":         {[]Object{listed}, nil, map[string][]Object{"held": {{Name: "!"}}}, []string{held}},
 		"no Namespace":               {[]Object{{Group: "acme.example", Kind: "Namespace", Name: "shop"}, {Kind: "ConfigMap", Name: "shop"}}, nil, map[string][]Object{"held": {in("shop")}}, nil},
-		"a kind": {[]Object{crd}, nil, map[string][]Object{"apps-rw": {in("shop")}, "held": {{Group: "acme.example", Kind: "Shop", Name: "a"}}}, []string{
-			"CustomResourceDefinition.apiextensions.k8s.io shops.acme.example leaves flux-system/apps-rt: Flux may delete it now, and what flux-system/held makes would go with it",
-		}},
+		"a kind":                     {[]Object{crd}, nil, map[string][]Object{"held": {{Group: "acme.example", Kind: "Shop", Name: "a"}}}, []string{kind}},
+		"another kind":               {[]Object{crd}, nil, map[string][]Object{"held": {{Group: "other.example", Kind: "Shop", Name: "a"}}}, nil},
+		"the kind is another one":    {[]Object{crd}, []Object{cluster}, map[string][]Object{"held": {{Group: "acme.example", Kind: "Shop", Name: "a"}}}, []string{kind}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := around(t, p)
@@ -65,7 +69,9 @@ func TestTaken(t *testing.T) {
 				}
 			}
 			var got []string
-			moves := g.Taken(windowed, before, after)
+			files := []string{"README.md", "apps/rt/x.yaml"}
+			lost := g.Lost(before, after, files)
+			moves := g.Taken(windowed, lost)
 			for _, m := range moves {
 				got = append(got, m.String())
 			}
@@ -73,10 +79,9 @@ func TestTaken(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if len(g.losses(before, after)) > 0 && len(g.Windowed(before, after)) == 0 {
+			if len(lost) > 0 && len(g.Windowed(before, after, lost)) == 0 {
 				t.Error("what windowed ones make is not asked for")
 			}
-			files := []string{"README.md", "apps/rt/x.yaml"}
 			g.Hold(moves, files)
 			for _, f := range files {
 				if h := g.holds[f]; (len(h.windows) > 0) != (len(c.want) > 0 && f != "README.md") || h.pruned {
@@ -128,7 +133,7 @@ func TestTakenByWhom(t *testing.T) {
 			if c.change != nil {
 				c.change(&was[0], &is[0])
 			}
-			if got := g.Taken([]Build{{Entry: entry(t, g, 0, c.of), Objects: made}}, was, is); len(got) != c.want {
+			if got := g.Taken([]Build{{Entry: entry(t, g, 0, c.of), Objects: made}}, g.Lost(was, is, nil)); len(got) != c.want {
 				t.Errorf("%v", got)
 			}
 			if before, _ := g.Affected([]string{"clusters/prod/apps-rt.yaml"}); len(c.replace) > 0 && c.want > 0 && !slices.ContainsFunc(before, func(e graph.Entry) bool { return e.Kustomization != nil && e.Kustomization.Name == c.before }) {
@@ -168,7 +173,7 @@ func TestTakenBySet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := New(p, clusters(t, p, c.before), clusters(t, p, c.after))
 			moves := g.Taken([]Build{{Entry: entry(t, g, 0, "held"), Objects: []Object{{Kind: "Service", Namespace: "shop", Name: "a"}}}},
-				[]Build{{Entry: entry(t, g, 0, "apps-rt")}}, []Build{{Entry: entry(t, g, 1, "apps-rt")}})
+				g.Lost([]Build{{Entry: entry(t, g, 0, "apps-rt")}}, []Build{{Entry: entry(t, g, 1, "apps-rt")}}, nil))
 			held := map[string]bool{}
 			for _, m := range moves {
 				if held[key(m.To)] = true; strings.Contains(m.String(), "#") || m.keep() != "" {
@@ -233,7 +238,7 @@ func TestTakenByTree(t *testing.T) {
 		"its source hands on a part":         {own, changed(own, "branch: main}}\n-- clusters/prod/rw", "branch: main}}\n-- clusters/prod/rw", "metadata: {name: own, namespace: flux-system}\nspec: {", "metadata: {name: own, namespace: flux-system}\nspec: {sparseCheckout: [apps/rt/x], "), shop, true, web, 1},
 		"what applies the windowed one":      {team, team, Object{Kind: "Namespace", Name: "team"}, false, nil, 1},
 		"a source of another repository":     {leaf, leaf, shop, false, nil, 1},
-		"that makes it elsewhere":            {leaf, leaf, Object{Kind: "Namespace", Name: "other"}, false, nil, 0},
+		"which may make it anywhere":         {leaf, leaf, Object{Kind: "Namespace", Name: "other"}, false, nil, 1},
 		"a ResourceSet makes it":             {set, set, shop, false, nil, 1},
 		"in another namespace":               {set, set, Object{Kind: "Namespace", Name: "other"}, false, nil, 0},
 		"of a kind":                          {set, set, crd("shops.acme.example"), false, nil, 1},
@@ -260,12 +265,122 @@ func TestTakenByTree(t *testing.T) {
 					windowed = append(windowed, Build{Entry: e.Entry, Objects: c.windowed})
 				}
 			}
-			if got := g.Taken(windowed, was, is); len(got) != c.want {
+			if got := g.Taken(windowed, g.Lost(was, is, nil)); len(got) != c.want {
 				t.Errorf("%v", got)
 			}
 			before, _ := g.Affected(nil)
 			if asked := slices.ContainsFunc(before, func(e graph.Entry) bool { return key(e) == key(was[0].Entry) }); c.stays && c.want > 0 && !asked {
 				t.Error("what it makes is not asked for")
+			}
+		})
+	}
+}
+
+// TestTakenUnknown: where it is not known what goes, or what is in it, all that is windowed there waits, as far as a file says that such is made.
+func TestTakenUnknown(t *testing.T) {
+	p := parse(t, file)
+	changed := func(tree string, replace ...string) string {
+		out := strings.NewReplacer(replace...).Replace(tree)
+		if out == tree {
+			t.Fatal("nothing was replaced")
+		}
+		return out
+	}
+	const rtList, heldList, namespace = "resources: [x.yaml, ../shared, ../rt-base]", "resources: [x.yaml, ../rt-base]", "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n"
+	release := func(name, spec string) string {
+		return object("helm.toolkit.fluxcd.io/v2", "HelmRelease", name, "{"+spec+"chart: {spec: {chart: ./charts/shop, sourceRef: {kind: GitRepository, name: flux-system}}}}")
+	}
+	chart := changed(repository(), rtList, "resources: [x.yaml, r.yaml]") + "-- apps/rt/r.yaml --\n" + release("r", "") +
+		"-- charts/shop/Chart.yaml --\nname: shop\n-- charts/shop/values.yaml --\na: b\n-- charts/shop/templates/ns.yaml --\nkind: Namespace\nmetadata: {name: {{ .Values.x }}}\n-- charts/shop/templates/cm.yaml --\n{{ x }}\n"
+	twice := changed(chart, "r.yaml]", "r.yaml, again.yaml]") + "-- apps/rt/again.yaml --\n" + release("again", "")
+	listed := changed(repository(), rtList, "resources: [x.yaml, ns.yaml]") + "-- apps/rt/ns.yaml --\n" + namespace
+	team := changed(repository(), "name: path, namespace: flux-system", "name: path, namespace: team", "release: night}\n    - {where: flux-system/held", "release: live}\n    - {where: flux-system/held")
+	teams := changed(team, "-- apps/by-path/x.yaml --\n"+configMap, "-- apps/by-path/x.yaml --\n"+namespace)
+	held := func(spec string) string {
+		return changed(repository(), heldList, "resources: [x.yaml, r.yaml]") + "-- apps/held/r.yaml --\n" + object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{"+spec+"chart: {spec: {chart: a, sourceRef: {kind: HelmRepository, name: b}}}}")
+	}
+	pruned := changed(repository(), ks("apps-rt", "./apps/rt", "flux-system"), strings.Replace(ks("apps-rt", "./apps/rt", "flux-system"), "{path", "{commonMetadata: {annotations: {kustomize.toolkit.fluxcd.io/prune: enabled}}, path", 1))
+	shop := []Object{{Kind: "Namespace", Name: "shop", File: "apps/rt/x.yaml"}}
+	kept := []Object{{Kind: "Namespace", Name: "shop", File: "apps/rt/x.yaml", Kept: true}}
+	crd := []Object{{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "shops.acme.example", File: "apps/rt/x.yaml"}}
+	for name, c := range map[string]struct {
+		before, after string
+		files         string
+		err           string   // why it was not built before
+		lost          []Object // of apps-rt
+		want          bool
+	}{
+		"a template goes":                      {chart, strings.Replace(chart, "-- charts/shop/templates/ns.yaml", "-- other/ns.yaml", 1), "charts/shop/templates/ns.yaml", "", nil, true},
+		"it changes":                           {chart, strings.Replace(chart, "{{ .Values.x }}", "{{ .Values.y }}", 1), "charts/shop/templates/ns.yaml", "", nil, true},
+		"another one does":                     {chart, strings.Replace(chart, "{{ x }}", "{{ y }}", 1), "charts/shop/templates/cm.yaml", "", nil, false},
+		"a value does":                         {chart, strings.Replace(chart, "a: b", "a: c", 1), "charts/shop/values.yaml", "", nil, false},
+		"the release goes":                     {chart, changed(chart, "r.yaml]", "x.yaml]"), "apps/rt/kustomization.yaml", "", nil, true},
+		"one of two does":                      {twice, changed(twice, "r.yaml, again.yaml]", "again.yaml]"), "apps/rt/kustomization.yaml", "", nil, true},
+		"it is installed elsewhere":            {chart, changed(chart, release("r", ""), release("r", "targetNamespace: web, ")), "apps/rt/r.yaml", "", nil, true},
+		"something else of it changes":         {chart, changed(chart, release("r", ""), release("r", "interval: 5m, ")), "apps/rt/r.yaml", "", nil, false},
+		"another chart is taken":               {chart, changed(chart, "./charts/shop", "./charts/web"), "apps/rt/r.yaml", "", nil, true},
+		"no template says one":                 {changed(chart, "kind: Namespace", "kind: Service"), changed(chart, "kind: Namespace", "kind: Service", "r.yaml]", "x.yaml]"), "apps/rt/kustomization.yaml", "", nil, false},
+		"it could not be built":                {listed, changed(listed, namespace, configMap), "apps/rt/ns.yaml", "broken", nil, true},
+		"its list changes":                     {listed, changed(listed, "ns.yaml]", "ns.yaml, ../shared]"), "apps/rt/kustomization.yaml", "broken", nil, true},
+		"its definition changes":               {listed, changed(listed, "path: ./apps/rt,", "targetNamespace: x, path: ./apps/rt,"), "clusters/prod/apps-rt.yaml", "broken", nil, true},
+		"another file of it changes":           {listed, changed(listed, "-- apps/rt/x.yaml --\n"+configMap, "-- apps/rt/x.yaml --\n# "+configMap), "apps/rt/x.yaml", "broken", nil, false},
+		"nothing of it says one":               {repository(), changed(repository(), rtList, "resources: [../shared]"), "apps/rt/kustomization.yaml", "broken", nil, false},
+		"it reads another branch and goes":     {repository(), changed(repository(), "-- clusters/prod/tenant-ks.yaml", "-- other/tenant-ks.yaml"), "clusters/prod/tenant-ks.yaml", "", nil, true},
+		"it reads another branch and stays":    {repository(), repository(), "README.md", "", nil, false},
+		"what stands in it makes none":         {team, team, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "team"}}, false},
+		"what stands in it makes one":          {teams, teams, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "team"}}, true},
+		"what stands in another one makes one": {teams, teams, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "web"}}, false},
+		"a release keeps its history there":    {held("storageNamespace: shop, "), held("storageNamespace: shop, "), "apps/rt/x.yaml", "", shop, true},
+		"a release is installed there":         {held("targetNamespace: shop, "), held("targetNamespace: shop, "), "apps/rt/x.yaml", "", shop, true},
+		"its values say it":                    {held("values: {a: {namespace: shop}}, "), held("values: {a: {namespace: shop}}, "), "apps/rt/x.yaml", "", shop, true},
+		"they may":                             {held("valuesFrom: [{kind: ConfigMap, name: a}], "), held("valuesFrom: [{kind: ConfigMap, name: a}], "), "apps/rt/x.yaml", "", shop, true},
+		"nothing of it says it":                {held("values: {a: {namespace: web}}, "), held("values: {a: {namespace: web}}, "), "apps/rt/x.yaml", "", shop, false},
+		"its chart may make any kind":          {held(""), held(""), "apps/rt/x.yaml", "", crd, true},
+		"it is kept":                           {repository(), repository(), "apps/rt/x.yaml", "", kept, false},
+		"it is not kept, says what applies it": {pruned, pruned, "apps/rt/x.yaml", "", kept, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := New(p, clusters(t, p, c.before), clusters(t, p, c.after))
+			was := []Build{{Entry: entry(t, g, 0, "apps-rt"), Objects: c.lost, Err: c.err}}
+			is := []Build{{Entry: entry(t, g, 1, "apps-rt")}}
+			lost := g.Lost(was, is, []string{c.files})
+			in := Object{Group: "apps", Kind: "Deployment", Namespace: "other", Name: "web"}
+			if c.lost != nil && c.lost[0].Kept {
+				in.Namespace = "shop"
+			}
+			moves := g.Taken([]Build{{Entry: entry(t, g, 0, "held"), Objects: []Object{in}}}, lost)
+			g.Hold(moves, []string{c.files})
+			if _, holds := g.Holds(c.files); (len(moves) > 0) != c.want || holds != c.want {
+				t.Errorf("it holds %v: %v", holds, moves)
+			}
+		})
+	}
+}
+
+// TestTakenByRule: what a rule windows waits as what an entry point windows, whatever reads it.
+func TestTakenByRule(t *testing.T) {
+	p := parse(t, strings.Replace(file, "layout:", "layout:\n  rules: [{paths: [apps/rt/x.yaml, apps/tenant/**], release: weekend}]", 1))
+	shop := Object{Kind: "Namespace", Name: "shop", File: "apps/shared/x.yaml"}
+	for name, c := range map[string]struct {
+		lost Object
+		made Object // by apps-rt
+		err  string
+		want int
+	}{
+		"in it":                {shop, Object{Kind: "Service", Namespace: "shop", Name: "web", File: "apps/rt/x.yaml"}, "", 1},
+		"by no rule":           {shop, Object{Kind: "Service", Namespace: "shop", Name: "web", File: "apps/rt-base/x.yaml"}, "", 0},
+		"in another one":       {shop, Object{Kind: "Service", Namespace: "web", Name: "web", File: "apps/rt/x.yaml"}, "", 0},
+		"it is windowed alike": {Object{Kind: "Namespace", Name: "shop", File: "apps/tenant/x.yaml"}, Object{Kind: "Service", Namespace: "shop", Name: "web", File: "apps/rt/x.yaml"}, "", 0},
+		"it was not built":     {shop, Object{}, "broken", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := around(t, p)
+			lost := g.Lost([]Build{{Entry: entry(t, g, 0, "path"), Objects: []Object{c.lost}}}, []Build{{Entry: entry(t, g, 1, "path")}}, nil)
+			if !slices.ContainsFunc(g.Windowed(nil, nil, lost), func(e graph.Entry) bool { return e.Kustomization != nil && e.Kustomization.Name == "apps-rt" }) {
+				t.Error("what it makes is not asked for")
+			}
+			if got := g.Taken([]Build{{Entry: entry(t, g, 0, "apps-rt"), Objects: []Object{c.made}, Err: c.err}}, lost); len(got) != c.want {
+				t.Errorf("%v", got)
 			}
 		})
 	}

@@ -148,6 +148,8 @@ func (m Move) way() string {
 	switch {
 	case m.What == wordUnknown:
 		return fmt.Sprintf("%s cannot be built after the change", name(m.To))
+	case m.What == wordUnnamed:
+		return fmt.Sprintf("%s may leave %s", m.What, name(m.From))
 	case m.Takes:
 		return fmt.Sprintf("%s leaves %s", clip(m.What), name(m.From))
 	case m.Copied && key(m.From) == key(m.To):
@@ -186,7 +188,7 @@ func (m Move) does() string {
 
 // keep is how Flux is made to keep what moves; "": it does.
 func (m Move) keep() string {
-	if m.Copied || m.Kept || m.Takes && m.Left == "" { // a ResourceSet makes it
+	if m.Copied || m.Kept || m.Takes && m.Left == "" { // no file has it
 		return ""
 	}
 	lines, file := config.KeepLines, "its manifest"
@@ -264,6 +266,7 @@ const (
 	wordHeldByWindow   = "is held by a window, but only live Flux Kustomizations read it (entrypoints can declare them windowed): " + placeholder
 
 	wordUnknown = "what cannot be built"
+	wordUnnamed = "a Namespace or CustomResourceDefinition"
 
 	wordIgnored    = "ignored"
 	wordLive       = "live"
