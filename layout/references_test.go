@@ -140,3 +140,25 @@ func TestUntil(t *testing.T) {
 		t.Errorf("after the end: %s", got)
 	}
 }
+
+// TestWaits: a rule with a window counts always, a preset and `unmatched` where nothing asks what reads a path.
+func TestWaits(t *testing.T) {
+	windows := []string{"night"}
+	for name, c := range map[string]struct {
+		spec Spec
+		want bool
+	}{
+		"nothing":                   {Spec{}, false},
+		"a live rule":               {Spec{Rules: []Rule{{Paths: []string{"a/**"}, Releases: []string{"live"}}}}, false},
+		"a rule with a window":      {Spec{Windows: windows, References: true, Rules: []Rule{{Paths: []string{"a/**"}, Releases: []string{"night"}}}}, true},
+		"unmatched":                 {Spec{Windows: windows, Unmatched: []Release{"night"}}, true},
+		"unmatched, and it is read": {Spec{Windows: windows, Unmatched: []Release{"night"}, References: true}, false},
+		"a preset":                  {Spec{Windows: windows, Preset: RTRW, Side: []Release{"night"}}, true},
+		"a preset, and it is read":  {Spec{Windows: windows, Preset: RTRW, Side: []Release{"night"}, References: true}, false},
+	} {
+		l, problems := New(c.spec)
+		if len(problems) > 0 || l.Waits() != c.want {
+			t.Errorf("%s: %v, %v", name, problems, !c.want)
+		}
+	}
+}
