@@ -26,6 +26,7 @@ type thing struct {
 	unread   bool                // it may have keys that were not read
 	made     *manifest.Generator // what a chart is made of, too
 	into     string              // the namespace that a HelmRelease is known to make objects in; "": any
+	cluster  string              // what the kubeConfig of a HelmRelease names
 	spaces   []string            // the namespaces that a HelmRelease says, its own among them: "" and "*" are any
 	begins   []string            // how names may begin of what a HelmRelease makes: as those of ConfigMaps and Secrets in its values, and of the release itself
 	by       *thing              // that may make the object which it stands for
@@ -123,6 +124,7 @@ func copied(d *manifest.Doc) (uses []use) {
 func (t *Tree) makes(d *manifest.Doc, out *thing) {
 	into := d.Text("spec", "targetNamespace")
 	own := cmp.Or(into, out.Namespace)
+	out.cluster = kubeConfig(d)
 	says := &manifest.Doc{Place: d.Place, Node: manifest.Chart(manifest.At(d.Node, "spec")), Vars: d.Vars}
 	out.begins = append(t.Texts(says, manifest.KeyObjects), cmp.Or(d.Text("spec", "releaseName"), strings.TrimPrefix(into+"-"+out.Name, "-")))
 	out.spaces = append(t.Texts(says, manifest.KeyNamespaces), own)

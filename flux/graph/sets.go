@@ -315,15 +315,13 @@ func (w *walk) resourceSets(c *Cluster) {
 	}
 }
 
-// Maker is what a ResourceSet or a HelmRelease of an entry point makes.
+// Maker is a ResourceSet or a HelmRelease of an entry point, with what it makes.
 type Maker struct {
-	Title string // KIND NAMESPACE/NAME
-	File  string // in which it stands
-	// Files is those of a HelmRelease's chart that stand in the tree.
-	Files []string
-	// Takes is the Namespaces and CustomResourceDefinitions that a ResourceSet makes.
-	Takes []manifest.Ref
-	// Namespaces is those in which it makes something, and Groups the API groups of that: a star stands for what is filled in, or not known.
+	Object
+	Files  []string       // of a HelmRelease's chart, as far as they stand in the tree
+	Takes  []manifest.Ref // the Namespaces and CustomResourceDefinitions that a ResourceSet makes
+	Target string         // the cluster in which it makes something, as of [Entry.Target]
+	// Namespaces is those in which it does, and Groups the API groups of that: a star stands for what is filled in, or not known.
 	Namespaces, Groups map[string]bool
 
 	of *thing
@@ -350,7 +348,10 @@ func (e Entry) makers(all []*thing) (out []Maker) {
 		if s.Kind != resourceSet && s.Kind != helmRelease || e.Cluster.entry(s.Entry) != e.Cluster.entry(e.Kustomization) {
 			continue
 		}
-		m := Maker{s.Kind + " " + s.Namespace + "/" + s.Name, s.File, nil, s.takes, s.mentions.namespaces, s.mentions.groups, s}
+		m := Maker{s.Object, nil, s.takes, e.Target(), s.mentions.namespaces, s.mentions.groups, s}
+		if s.cluster != "" {
+			m.Target += "\x00" + s.cluster
+		}
 		if s.made != nil {
 			m.Files = s.made.Files
 		}

@@ -1,6 +1,7 @@
 package reach
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -142,24 +143,26 @@ func (g *Graph) unnamed(before []Build, files []string) (out []Loss) {
 		if g.spent(b.Entry.Path(), 1, 1) {
 			break
 		}
-		if (stays || deletes(b.Entry)) && slices.ContainsFunc(left(b, after, stays, changed), b.Entry.MayTake) {
-			out = append(out, Loss{from: b.Entry, unnamed: true, in: b.Entry.Target()})
+		for in, files := range left(b, after, stays, changed) {
+			if (stays || deletes(b.Entry)) && slices.ContainsFunc(files, b.Entry.MayTake) {
+				out = append(out, Loss{from: b.Entry, unnamed: true, in: in})
+			}
 		}
 	}
 	return out
 }
 
-// left is the files of an entry point that is not built, and of the charts of its HelmReleases, that may say less after a change than before it.
-func left(b Build, after graph.Entry, stays bool, changed map[string]bool) (out []string) {
-	e := b.Entry
-	releases := map[string]graph.Maker{}
+// left is the files of an entry point that is not built, and of the charts of its HelmReleases, that may say less after a change than before it, by cluster.
+func left(b Build, after graph.Entry, stays bool, changed map[string]bool) map[string][]string {
+	e, out := b.Entry, map[string][]string{}
+	releases := map[manifest.Ref]graph.Maker{}
 	if stays {
 		for _, m := range after.Makers() {
-			releases[m.Title] = m
+			releases[refOf(m)] = m
 		}
 	}
 	for _, m := range e.Makers() {
-		again, there := releases[m.Title]
+		again, there := releases[refOf(m)]
 		all := !there || !maps.Equal(again.Namespaces, m.Namespaces)
 		reads := map[string]bool{}
 		for _, f := range again.Files {
@@ -167,7 +170,7 @@ func left(b Build, after graph.Entry, stays bool, changed map[string]bool) (out 
 		}
 		for _, f := range m.Files {
 			if strings.Contains("/"+f, "/templates/") && (all || changed[f] || !reads[f]) {
-				out = append(out, f)
+				out[m.Target] = append(out[m.Target], f)
 			}
 		}
 	}
@@ -181,32 +184,45 @@ func left(b Build, after graph.Entry, stays bool, changed map[string]bool) (out 
 	}
 	for _, f := range e.Files() {
 		if all || changed[f] || !after.Reads(f) {
-			out = append(out, f)
+			out[e.Target()] = append(out[e.Target()], f)
 		}
 	}
 	return out
 }
 
-// standing is the entry points that go because what applies them stands in a Namespace that is lost, as far as a file says that they make such. Of what reads another branch that is not
-// known.
+// standing is the entry points and releases that go because they, or what applies them, stand in a Namespace that is lost, as far as a file says that they make such. Of what reads another
+// branch that is not known.
 func (g *Graph) standing(lost []Loss) (out []Loss) {
 	if len(lost) == 0 {
 		return nil
 	}
-	for _, e := range g.trees[0].entries {
-		owners := e.Owners()
-		at := slices.IndexFunc(lost, func(l Loss) bool { return key(l.from) != key(e.Entry) && !l.unnamed && l.owns(owners) })
-		if g.spent(e.Path(), 1, 1+len(lost)*len(owners)) || at < 0 || !deletes(e.Entry) {
-			continue
+	add := func(e known, in string, files []string, makes bool, goes func(Loss) bool) {
+		at := slices.IndexFunc(lost, func(l Loss) bool { return !l.unnamed && goes(l) })
+		if at < 0 || slices.ContainsFunc(out, func(l Loss) bool { return l.in == in && key(l.from) == key(lost[at].from) }) {
+			return
 		}
-		by := lost[at]
-		same := func(l Loss) bool { return l.in == e.Target() && key(l.from) == key(by.from) }
-		takes := func(m graph.Maker) bool { return len(m.Takes) > 0 || slices.ContainsFunc(m.Files, e.MayTake) }
-		if !slices.ContainsFunc(out, same) && (e.elsewhere || slices.ContainsFunc(e.Files(), e.MayTake) || slices.ContainsFunc(e.Makers(), takes)) {
-			out = append(out, Loss{from: by.from, Object: Object{File: by.File}, unnamed: true, in: e.Target()})
+		if makes || slices.ContainsFunc(files, e.MayTake) {
+			out = append(out, Loss{from: lost[at].from, Object: Object{File: lost[at].File}, unnamed: true, in: in})
+		}
+	}
+	for _, e := range g.trees[0].entries {
+		owners, makers := e.Owners(), e.Makers()
+		if g.spent(e.Path(), 1, 1+len(lost)*(len(owners)+len(makers))) {
+			break
+		}
+		if goes := func(l Loss) bool { return key(l.from) != key(e.Entry) && l.owns(owners) }; deletes(e.Entry) {
+			add(e, e.Target(), e.Files(), e.elsewhere || slices.ContainsFunc(e.Sets(), func(m graph.Maker) bool { return len(m.Takes) > 0 }), goes)
+		}
+		for _, m := range makers {
+			add(e, m.Target, m.Files, len(m.Takes) > 0, func(l Loss) bool { return l.in == e.Target() && l.contents.mayBe("", cmp.Or(m.Namespace, "*")) })
 		}
 	}
 	return out
+}
+
+// refOf is what a ResourceSet or a HelmRelease is called.
+func refOf(m graph.Maker) manifest.Ref {
+	return manifest.Ref{Kind: m.Kind, Namespace: m.Namespace, Name: m.Name}
 }
 
 // owners is what Flux deletes an entry point with, as a text.
@@ -240,7 +256,7 @@ func (g *Graph) taking(b Build) (out []Loss) {
 		}
 	}
 	for _, s := range b.Entry.Sets() {
-		known := owner + s.Title + "\x00"
+		known := owner + refOf(s).String() + "\x00"
 		unknown := known + s.Fills()
 		for _, r := range s.Takes {
 			add(Object{Kind: r.Kind, Name: r.Name}, true, known, unknown)
@@ -276,7 +292,7 @@ func (g *Graph) Taken(windowed []Build, lost []Loss) []Move {
 			if key(b.Entry) != from && l.takes(b, owners, makers, len(tracks(g.policy, b.Entry)) > 0) {
 				m.take(l, b.Entry, Windows(g.policy, g.release(b.Entry)))
 			}
-			if l.in == b.Entry.Target() && !elsewhere[key(b.Entry)] {
+			if !elsewhere[key(b.Entry)] {
 				m.take(l, b.Entry, g.rulesOf(l.files(b, makers)))
 			}
 			said[from] = said[from] || len(m.moves) > count
@@ -296,28 +312,34 @@ func (l Loss) owns(owners []graph.Owner) bool {
 func (l Loss) takes(b Build, owners []graph.Owner, makers []graph.Maker, follows bool) bool {
 	k := b.Entry.Kustomization
 	switch {
-	case l.owns(owners):
+	case l.owns(owners), slices.ContainsFunc(makers, l.mayBeOf):
 		return true
 	case l.in != b.Entry.Target():
 		return false
 	case l.unnamed, follows, b.Err != "", k != nil && l.contents.mayBe("", k.TargetNamespace):
 		return true
 	}
-	return slices.ContainsFunc(b.Objects, l.contents.mayHave) || slices.ContainsFunc(makers, l.contents.mayBeOf)
+	return slices.ContainsFunc(b.Objects, l.contents.mayHave)
+}
+
+// mayBeOf reports whether something that a ResourceSet or a HelmRelease makes may go with what is lost.
+func (l Loss) mayBeOf(m graph.Maker) bool {
+	return l.in == m.Target && (l.unnamed || l.contents.mayBeOf(m))
 }
 
 // files is those of an entry point of which something may go with what is lost.
 func (l Loss) files(b Build, makers []graph.Maker) (out []string) {
-	if l.unnamed || b.Err != "" {
+	here := l.in == b.Entry.Target()
+	if here && (l.unnamed || b.Err != "") {
 		return b.Entry.Files()
 	}
 	for _, o := range b.Objects {
-		if l.contents.mayHave(o) {
+		if here && l.contents.mayHave(o) {
 			out = append(out, o.File)
 		}
 	}
 	for _, m := range makers {
-		if l.contents.mayBeOf(m) {
+		if l.mayBeOf(m) {
 			out = append(out, m.File)
 		}
 	}

@@ -299,6 +299,12 @@ func TestTakenUnknown(t *testing.T) {
 	held := func(spec string) string {
 		return changed(repository(), heldList, "resources: [x.yaml, r.yaml]") + "-- apps/held/r.yaml --\n" + object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{"+spec+"chart: {spec: {chart: a, sourceRef: {kind: HelmRepository, name: b}}}}")
 	}
+	infra := changed(chart, "name: r, namespace: flux-system", "name: r, namespace: infra", "name: flux-system}}}}", "name: flux-system, namespace: flux-system}}}}")
+	const kubeConfig = "kubeConfig: {secretRef: {name: spoke}}, "
+	spoke := held("targetNamespace: shop, " + kubeConfig)
+	onSpoke := changed(chart, release("r", ""), release("r", kubeConfig), heldList, "resources: [x.yaml, r.yaml]") + "-- apps/held/r.yaml --\n" +
+		object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "held", "{"+kubeConfig+"chart: {spec: {chart: a, sourceRef: {kind: HelmRepository, name: b}}}}")
+	onThird := changed(onSpoke, release("r", kubeConfig), release("r", "kubeConfig: {secretRef: {name: third}}, "))
 	pruned := changed(repository(), ks("apps-rt", "./apps/rt", "flux-system"), strings.Replace(ks("apps-rt", "./apps/rt", "flux-system"), "{path", "{commonMetadata: {annotations: {kustomize.toolkit.fluxcd.io/prune: enabled}}, path", 1))
 	shop := []Object{{Kind: "Namespace", Name: "shop", File: "apps/rt/x.yaml"}}
 	kept := []Object{{Kind: "Namespace", Name: "shop", File: "apps/rt/x.yaml", Kept: true}}
@@ -310,34 +316,39 @@ func TestTakenUnknown(t *testing.T) {
 		lost          []Object // of apps-rt
 		want          bool
 	}{
-		"a template goes":                      {chart, strings.Replace(chart, "-- charts/shop/templates/ns.yaml", "-- other/ns.yaml", 1), "charts/shop/templates/ns.yaml", "", nil, true},
-		"it changes":                           {chart, strings.Replace(chart, "{{ .Values.x }}", "{{ .Values.y }}", 1), "charts/shop/templates/ns.yaml", "", nil, true},
-		"another one does":                     {chart, strings.Replace(chart, "{{ x }}", "{{ y }}", 1), "charts/shop/templates/cm.yaml", "", nil, false},
-		"a value does":                         {chart, strings.Replace(chart, "a: b", "a: c", 1), "charts/shop/values.yaml", "", nil, false},
-		"the release goes":                     {chart, changed(chart, "r.yaml]", "x.yaml]"), "apps/rt/kustomization.yaml", "", nil, true},
-		"one of two does":                      {twice, changed(twice, "r.yaml, again.yaml]", "again.yaml]"), "apps/rt/kustomization.yaml", "", nil, true},
-		"it is installed elsewhere":            {chart, changed(chart, release("r", ""), release("r", "targetNamespace: web, ")), "apps/rt/r.yaml", "", nil, true},
-		"something else of it changes":         {chart, changed(chart, release("r", ""), release("r", "interval: 5m, ")), "apps/rt/r.yaml", "", nil, false},
-		"another chart is taken":               {chart, changed(chart, "./charts/shop", "./charts/web"), "apps/rt/r.yaml", "", nil, true},
-		"no template says one":                 {changed(chart, "kind: Namespace", "kind: Service"), changed(chart, "kind: Namespace", "kind: Service", "r.yaml]", "x.yaml]"), "apps/rt/kustomization.yaml", "", nil, false},
-		"it could not be built":                {listed, changed(listed, namespace, configMap), "apps/rt/ns.yaml", "broken", nil, true},
-		"its list changes":                     {listed, changed(listed, "ns.yaml]", "ns.yaml, ../shared]"), "apps/rt/kustomization.yaml", "broken", nil, true},
-		"its definition changes":               {listed, changed(listed, "path: ./apps/rt,", "targetNamespace: x, path: ./apps/rt,"), "clusters/prod/apps-rt.yaml", "broken", nil, true},
-		"another file of it changes":           {listed, changed(listed, "-- apps/rt/x.yaml --\n"+configMap, "-- apps/rt/x.yaml --\n# "+configMap), "apps/rt/x.yaml", "broken", nil, false},
-		"nothing of it says one":               {repository(), changed(repository(), rtList, "resources: [../shared]"), "apps/rt/kustomization.yaml", "broken", nil, false},
-		"it reads another branch and goes":     {repository(), changed(repository(), "-- clusters/prod/tenant-ks.yaml", "-- other/tenant-ks.yaml"), "clusters/prod/tenant-ks.yaml", "", nil, true},
-		"it reads another branch and stays":    {repository(), repository(), "README.md", "", nil, false},
-		"what stands in it makes none":         {team, team, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "team"}}, false},
-		"what stands in it makes one":          {teams, teams, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "team"}}, true},
-		"what stands in another one makes one": {teams, teams, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "web"}}, false},
-		"a release keeps its history there":    {held("storageNamespace: shop, "), held("storageNamespace: shop, "), "apps/rt/x.yaml", "", shop, true},
-		"a release is installed there":         {held("targetNamespace: shop, "), held("targetNamespace: shop, "), "apps/rt/x.yaml", "", shop, true},
-		"its values say it":                    {held("values: {a: {namespace: shop}}, "), held("values: {a: {namespace: shop}}, "), "apps/rt/x.yaml", "", shop, true},
-		"they may":                             {held("valuesFrom: [{kind: ConfigMap, name: a}], "), held("valuesFrom: [{kind: ConfigMap, name: a}], "), "apps/rt/x.yaml", "", shop, true},
-		"nothing of it says it":                {held("values: {a: {namespace: web}}, "), held("values: {a: {namespace: web}}, "), "apps/rt/x.yaml", "", shop, false},
-		"its chart may make any kind":          {held(""), held(""), "apps/rt/x.yaml", "", crd, true},
-		"it is kept":                           {repository(), repository(), "apps/rt/x.yaml", "", kept, false},
-		"it is not kept, says what applies it": {pruned, pruned, "apps/rt/x.yaml", "", kept, true},
+		"a template goes":                       {chart, strings.Replace(chart, "-- charts/shop/templates/ns.yaml", "-- other/ns.yaml", 1), "charts/shop/templates/ns.yaml", "", nil, true},
+		"it changes":                            {chart, strings.Replace(chart, "{{ .Values.x }}", "{{ .Values.y }}", 1), "charts/shop/templates/ns.yaml", "", nil, true},
+		"another one does":                      {chart, strings.Replace(chart, "{{ x }}", "{{ y }}", 1), "charts/shop/templates/cm.yaml", "", nil, false},
+		"a value does":                          {chart, strings.Replace(chart, "a: b", "a: c", 1), "charts/shop/values.yaml", "", nil, false},
+		"the release goes":                      {chart, changed(chart, "r.yaml]", "x.yaml]"), "apps/rt/kustomization.yaml", "", nil, true},
+		"one of two does":                       {twice, changed(twice, "r.yaml, again.yaml]", "again.yaml]"), "apps/rt/kustomization.yaml", "", nil, true},
+		"it is installed elsewhere":             {chart, changed(chart, release("r", ""), release("r", "targetNamespace: web, ")), "apps/rt/r.yaml", "", nil, true},
+		"something else of it changes":          {chart, changed(chart, release("r", ""), release("r", "interval: 5m, ")), "apps/rt/r.yaml", "", nil, false},
+		"another chart is taken":                {chart, changed(chart, "./charts/shop", "./charts/web"), "apps/rt/r.yaml", "", nil, true},
+		"no template says one":                  {changed(chart, "kind: Namespace", "kind: Service"), changed(chart, "kind: Namespace", "kind: Service", "r.yaml]", "x.yaml]"), "apps/rt/kustomization.yaml", "", nil, false},
+		"it could not be built":                 {listed, changed(listed, namespace, configMap), "apps/rt/ns.yaml", "broken", nil, true},
+		"its list changes":                      {listed, changed(listed, "ns.yaml]", "ns.yaml, ../shared]"), "apps/rt/kustomization.yaml", "broken", nil, true},
+		"its definition changes":                {listed, changed(listed, "path: ./apps/rt,", "targetNamespace: x, path: ./apps/rt,"), "clusters/prod/apps-rt.yaml", "broken", nil, true},
+		"another file of it changes":            {listed, changed(listed, "-- apps/rt/x.yaml --\n"+configMap, "-- apps/rt/x.yaml --\n# "+configMap), "apps/rt/x.yaml", "broken", nil, false},
+		"nothing of it says one":                {repository(), changed(repository(), rtList, "resources: [../shared]"), "apps/rt/kustomization.yaml", "broken", nil, false},
+		"it reads another branch and goes":      {repository(), changed(repository(), "-- clusters/prod/tenant-ks.yaml", "-- other/tenant-ks.yaml"), "clusters/prod/tenant-ks.yaml", "", nil, true},
+		"it reads another branch and stays":     {repository(), repository(), "README.md", "", nil, false},
+		"what stands in it makes none":          {team, team, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "team"}}, false},
+		"what stands in it makes one":           {teams, teams, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "team"}}, true},
+		"what stands in another one makes one":  {teams, teams, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "web"}}, false},
+		"a release that stands in it makes one": {infra, infra, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "infra"}}, true},
+		"one that does not stand in it":         {infra, infra, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "web"}}, false},
+		"a release is of another cluster":       {spoke, spoke, "apps/rt/x.yaml", "", shop, false},
+		"another cluster's loses it":            {onSpoke, changed(onSpoke, "kind: Namespace", "kind: Service"), "charts/shop/templates/ns.yaml", "", nil, true},
+		"a third cluster's loses it":            {onThird, changed(onThird, "kind: Namespace", "kind: Service"), "charts/shop/templates/ns.yaml", "", nil, false},
+		"a release keeps its history there":     {held("storageNamespace: shop, "), held("storageNamespace: shop, "), "apps/rt/x.yaml", "", shop, true},
+		"a release is installed there":          {held("targetNamespace: shop, "), held("targetNamespace: shop, "), "apps/rt/x.yaml", "", shop, true},
+		"its values say it":                     {held("values: {a: {namespace: shop}}, "), held("values: {a: {namespace: shop}}, "), "apps/rt/x.yaml", "", shop, true},
+		"they may":                              {held("valuesFrom: [{kind: ConfigMap, name: a}], "), held("valuesFrom: [{kind: ConfigMap, name: a}], "), "apps/rt/x.yaml", "", shop, true},
+		"nothing of it says it":                 {held("values: {a: {namespace: web}}, "), held("values: {a: {namespace: web}}, "), "apps/rt/x.yaml", "", shop, false},
+		"its chart may make any kind":           {held(""), held(""), "apps/rt/x.yaml", "", crd, true},
+		"it is kept":                            {repository(), repository(), "apps/rt/x.yaml", "", kept, false},
+		"it is not kept, says what applies it":  {pruned, pruned, "apps/rt/x.yaml", "", kept, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := New(p, clusters(t, p, c.before), clusters(t, p, c.after))
