@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/graph"
 )
 
@@ -155,20 +156,30 @@ func TestTakenBySet(t *testing.T) {
 		return strings.Replace(set(one, "<< inputs.tenant >>"), "{inputs: [{name: other}, {name: shop}]", "{inputsFrom: [{kind: ResourceSetInputProvider, name: p}]", 1) + "-- clusters/prod/p.yaml --\n" +
 			object("fluxcd.controlplane.io/v1", "ResourceSetInputProvider", "p", "{type: Static, defaultValues: {tenant: "+name+"}}")
 	}
+	disowned := func(tree string) string {
+		return strings.NewReplacer("metadata: {name: "+named, "metadata: {annotations: {fluxcd.controlplane.io/prune: disabled}, name: "+named,
+			"{inputs", "{commonMetadata: {annotations: {fluxcd.controlplane.io/prune: enabled}}, inputs").Replace(tree)
+	}
+	prunesNothing := func(tree string) string {
+		rt := ks("apps-rt", "./apps/rt", "flux-system")
+		return strings.Replace(tree, rt, strings.Replace(rt, "{path", "{prune: false, path", 1), 1)
+	}
 	for name, c := range map[string]struct {
 		before, after string
 		want          int
 	}{
-		"an input goes":                 {set(one, named), set("{name: other}", named), 1},
-		"another one goes":              {set(one, named), set("{name: shop}", named), 0},
-		"the set goes":                  {set(one, named), repository(), 1},
-		"its template changes":          {set(one, named), set(one, named+"-x"), 1},
-		"nothing of it changes":         {set(one, named), set(one+", {name: third}", named), 0},
-		"another set makes it":          {set(one, named), strings.Replace(set(one, named), "name: tenants", "name: others", 1), 1},
-		"its provider says another one": {provided("shop"), provided("web"), 1},
-		"its provider says the same":    {provided("shop"), provided("shop"), 0},
-		"the operator keeps it":         {strings.Replace(set(one, named), "metadata: {name: "+named, "metadata: {annotations: {fluxcd.controlplane.io/prune: disabled}, name: "+named, 1), repository(), 0},
-		"what is not known may be it":   {set(one, "<< inputs.from >>"), repository(), 1},
+		"an input goes":                  {set(one, named), set("{name: other}", named), 1},
+		"another one goes":               {set(one, named), set("{name: shop}", named), 0},
+		"the set goes":                   {set(one, named), repository(), 1},
+		"its template changes":           {set(one, named), set(one, named+"-x"), 1},
+		"nothing of it changes":          {set(one, named), set(one+", {name: third}", named), 0},
+		"another set makes it":           {set(one, named), strings.Replace(set(one, named), "name: tenants", "name: others", 1), 1},
+		"its provider says another one":  {provided("shop"), provided("web"), 1},
+		"its provider says the same":     {provided("shop"), provided("shop"), 0},
+		"the operator keeps it":          {strings.Replace(set(one, named), "metadata: {name: "+named, "metadata: {annotations: {fluxcd.controlplane.io/prune: disabled}, name: "+named, 1), repository(), 0},
+		"its set says that it goes":      {disowned(set(one, named)), repository(), 1},
+		"what prunes nothing applies it": {prunesNothing(set(one, named)), prunesNothing(set("{name: other}", named)), 1},
+		"what is not known may be it":    {set(one, "<< inputs.from >>"), repository(), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := New(p, clusters(t, p, c.before), clusters(t, p, c.after))
@@ -305,7 +316,27 @@ func TestTakenUnknown(t *testing.T) {
 	onSpoke := changed(chart, release("r", ""), release("r", kubeConfig), heldList, "resources: [x.yaml, r.yaml]") + "-- apps/held/r.yaml --\n" +
 		object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "held", "{"+kubeConfig+"chart: {spec: {chart: a, sourceRef: {kind: HelmRepository, name: b}}}}")
 	onThird := changed(onSpoke, release("r", kubeConfig), release("r", "kubeConfig: {secretRef: {name: third}}, "))
-	pruned := changed(repository(), ks("apps-rt", "./apps/rt", "flux-system"), strings.Replace(ks("apps-rt", "./apps/rt", "flux-system"), "{path", "{commonMetadata: {annotations: {kustomize.toolkit.fluxcd.io/prune: enabled}}, path", 1))
+	rt := ks("apps-rt", "./apps/rt", "flux-system")
+	keeps := func(tree string) string {
+		return changed(tree, rt, strings.Replace(rt, "{path", "{prune: false, path", 1))
+	}
+	gone := func(tree string) string {
+		return changed(tree, "-- clusters/prod/apps-rt.yaml", "-- other/apps-rt.yaml")
+	}
+	tenant := ks("tenant", "./apps/tenant", "tenant")
+	keepsTenant := changed(repository(), tenant, strings.Replace(tenant, "{path", "{prune: false, path", 1))
+	crds := chart + "-- charts/shop/crds/ns.yaml --\n" + namespace
+	own := changed(listed, rt, ks("apps-rt", "./apps/rt", "own"), "-- clusters/prod/rw.yaml --\n", "-- clusters/prod/own.yaml --\n"+gitRepository("own", "main")+"-- clusters/prod/rw.yaml --\n")
+	keptTeams := changed(teams, "{path: ./apps/by-path", "{prune: false, path: ./apps/by-path")
+	tenants := changed(repository(), "name: tenant, namespace: flux-system}\nspec: {path", "name: tenant, namespace: team}\nspec: {path", "./apps/tenant, sourceRef: {kind: GitRepository, name: tenant", "./apps/tenant, sourceRef: {kind: GitRepository, namespace: flux-system, name: tenant")
+	set := func(namespace string) string {
+		return "-- apps/by-path/set.yaml --\n" + strings.Replace(object("fluxcd.controlplane.io/v1", "ResourceSet", "set", "{resources: [{apiVersion: v1, kind: Namespace, metadata: {name: other}}]}"), "namespace: flux-system", "namespace: "+namespace, 1)
+	}
+	teamSet, infraSet := team+set("flux-system"), repository()+set("infra")
+	marked := func(section, says string) string {
+		return changed(repository(), rt, strings.Replace(rt, "{path", "{commonMetadata: {"+section+": {kustomize.toolkit.fluxcd.io/prune: "+says+"}}, path", 1))
+	}
+	pruned := marked("annotations", "enabled")
 	shop := []Object{{Kind: "Namespace", Name: "shop", File: "apps/rt/x.yaml"}}
 	kept := []Object{{Kind: "Namespace", Name: "shop", File: "apps/rt/x.yaml", Kept: true}}
 	crd := []Object{{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "shops.acme.example", File: "apps/rt/x.yaml"}}
@@ -316,6 +347,17 @@ func TestTakenUnknown(t *testing.T) {
 		lost          []Object // of apps-rt
 		want          bool
 	}{
+		"gone: the release with what prunes":    {chart, gone(chart), "clusters/prod/apps-rt.yaml", "", nil, true},
+		"gone: with what keeps everything":      {keeps(chart), gone(keeps(chart)), "clusters/prod/apps-rt.yaml", "", nil, false},
+		"gone: a branch with what does":         {keepsTenant, changed(keepsTenant, "-- clusters/prod/tenant-ks.yaml", "-- other/tenant-ks.yaml"), "clusters/prod/tenant-ks.yaml", "", nil, false},
+		"a file of no template goes":            {crds, changed(crds, "-- charts/shop/crds/ns.yaml", "-- other/ns.yaml"), "charts/shop/crds/ns.yaml", "", nil, false},
+		"its source hands on less":              {own, changed(own, "ref: {branch: \"main\"}}\n-- clusters/prod/rw", "sparseCheckout: [apps/rt/x.yaml], ref: {branch: \"main\"}}\n-- clusters/prod/rw"), "clusters/prod/own.yaml", "broken", nil, true},
+		"a file of it is in no list any more":   {listed, changed(listed, "-- apps/rt/ns.yaml", "-- apps/rt/old.yaml"), "README.md", "broken", nil, true},
+		"it keeps what it made":                 {keeps(listed), changed(keeps(listed), namespace, configMap), "apps/rt/ns.yaml", "broken", nil, false},
+		"what keeps everything stands in it":    {keptTeams, keptTeams, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "team"}}, false},
+		"a branch is read by what stands in it": {tenants, tenants, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "team"}}, true},
+		"a set of what stands in it makes one":  {teamSet, teamSet, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "team"}}, true},
+		"a set that stands in it makes one":     {infraSet, infraSet, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "infra"}}, true},
 		"a template goes":                       {chart, strings.Replace(chart, "-- charts/shop/templates/ns.yaml", "-- other/ns.yaml", 1), "charts/shop/templates/ns.yaml", "", nil, true},
 		"it changes":                            {chart, strings.Replace(chart, "{{ .Values.x }}", "{{ .Values.y }}", 1), "charts/shop/templates/ns.yaml", "", nil, true},
 		"another one does":                      {chart, strings.Replace(chart, "{{ x }}", "{{ y }}", 1), "charts/shop/templates/cm.yaml", "", nil, false},
@@ -348,12 +390,17 @@ func TestTakenUnknown(t *testing.T) {
 		"nothing of it says it":                 {held("values: {a: {namespace: web}}, "), held("values: {a: {namespace: web}}, "), "apps/rt/x.yaml", "", shop, false},
 		"its chart may make any kind":           {held(""), held(""), "apps/rt/x.yaml", "", crd, true},
 		"it is kept":                            {repository(), repository(), "apps/rt/x.yaml", "", kept, false},
+		"it is kept, says what applies it":      {marked("annotations", "disabled"), marked("annotations", "disabled"), "apps/rt/x.yaml", "", kept, false},
+		"it is not kept, says a label of it":    {marked("labels", "enabled"), marked("labels", "enabled"), "apps/rt/x.yaml", "", kept, true},
 		"it is not kept, says what applies it":  {pruned, pruned, "apps/rt/x.yaml", "", kept, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := New(p, clusters(t, p, c.before), clusters(t, p, c.after))
 			was := []Build{{Entry: entry(t, g, 0, "apps-rt"), Objects: c.lost, Err: c.err}}
-			is := []Build{{Entry: entry(t, g, 1, "apps-rt")}}
+			var is []Build
+			if !strings.HasPrefix(name, "gone: ") {
+				is = append(is, Build{Entry: entry(t, g, 1, "apps-rt")})
+			}
 			lost := g.Lost(was, is, []string{c.files})
 			in := Object{Group: "apps", Kind: "Deployment", Namespace: "other", Name: "web"}
 			if c.lost != nil && c.lost[0].Kept {
@@ -368,27 +415,47 @@ func TestTakenUnknown(t *testing.T) {
 	}
 }
 
-// TestTakenByRule: what a rule windows waits as what an entry point windows, whatever reads it.
+// TestTakenByRule: what a rule windows waits as what an entry point windows, whatever reads it; without references, so does what a preset windows.
 func TestTakenByRule(t *testing.T) {
-	p := parse(t, strings.Replace(file, "layout:", "layout:\n  rules: [{paths: [apps/rt/x.yaml, apps/tenant/**], release: weekend}]", 1))
-	shop := Object{Kind: "Namespace", Name: "shop", File: "apps/shared/x.yaml"}
+	ruled := parse(t, strings.Replace(file, "layout:", "layout:\n  unmatched: weekend\n  rules: [{paths: [apps/rt/x.yaml, apps/rt/r.yaml, apps/tenant/**], release: weekend}]", 1))
+	preset := parse(t, strings.Replace(file, "flux: true", "preset: live-window\n  window: weekend", 1))
+	released := strings.Replace(repository(), "resources: [x.yaml, ../shared, ../rt-base]", "resources: [x.yaml, r.yaml]", 1) + "-- apps/rt/r.yaml --\n" +
+		object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{targetNamespace: shop, chart: {spec: {chart: a, sourceRef: {kind: HelmRepository, name: b}}}}")
+	namespace := func(name, file string) Object { return Object{Kind: "Namespace", Name: name, File: file} }
+	service := func(namespace, file string) Object {
+		return Object{Kind: "Service", Namespace: namespace, Name: "web", File: file}
+	}
+	shop := namespace("shop", "apps/shared/x.yaml")
 	for name, c := range map[string]struct {
-		lost Object
-		made Object // by apps-rt
-		err  string
-		want int
+		policy *config.Policy
+		tree   string
+		lost   Object // of path; without a kind: it is not known
+		made   Object // by apps-rt
+		err    string
+		want   int
 	}{
-		"in it":                {shop, Object{Kind: "Service", Namespace: "shop", Name: "web", File: "apps/rt/x.yaml"}, "", 1},
-		"by no rule":           {shop, Object{Kind: "Service", Namespace: "shop", Name: "web", File: "apps/rt-base/x.yaml"}, "", 0},
-		"in another one":       {shop, Object{Kind: "Service", Namespace: "web", Name: "web", File: "apps/rt/x.yaml"}, "", 0},
-		"it is windowed alike": {Object{Kind: "Namespace", Name: "shop", File: "apps/tenant/x.yaml"}, Object{Kind: "Service", Namespace: "shop", Name: "web", File: "apps/rt/x.yaml"}, "", 0},
-		"it was not built":     {shop, Object{}, "broken", 1},
+		"in it":                    {ruled, repository(), shop, service("shop", "apps/rt/x.yaml"), "", 1},
+		"by no rule":               {ruled, repository(), shop, service("shop", "apps/rt-base/x.yaml"), "", 0},
+		"in another one":           {ruled, repository(), shop, service("web", "apps/rt/x.yaml"), "", 0},
+		"it is windowed alike":     {ruled, repository(), namespace("shop", "apps/tenant/x.yaml"), service("shop", "apps/rt/x.yaml"), "", 0},
+		"it was not built":         {ruled, repository(), shop, Object{}, "broken", 1},
+		"what goes is not known":   {ruled, repository(), Object{}, service("web", "apps/rt-base/x.yaml"), "", 1},
+		"of a release":             {ruled, released, shop, Object{}, "", 1},
+		"of a release elsewhere":   {ruled, released, namespace("web", ""), Object{}, "", 0},
+		"by a preset":              {preset, repository(), shop, service("shop", "apps/x-window/x.yaml"), "", 1},
+		"the preset makes it live": {preset, repository(), shop, service("shop", "apps/x-live/x.yaml"), "", 0},
+		"it is of another cluster": {ruled, strings.Replace(repository(), "spec: {path: ./apps/by-path", "spec: {kubeConfig: {secretRef: {name: spoke}}, path: ./apps/by-path", 1), shop, service("shop", "apps/rt/x.yaml"), "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := around(t, p)
-			lost := g.Lost([]Build{{Entry: entry(t, g, 0, "path"), Objects: []Object{c.lost}}}, []Build{{Entry: entry(t, g, 1, "path")}}, nil)
-			if !slices.ContainsFunc(g.Windowed(nil, nil, lost), func(e graph.Entry) bool { return e.Kustomization != nil && e.Kustomization.Name == "apps-rt" }) {
-				t.Error("what it makes is not asked for")
+			g := New(c.policy, clusters(t, c.policy, c.tree), clusters(t, c.policy, c.tree))
+			was := []Build{{Entry: entry(t, g, 0, "path"), Objects: []Object{c.lost}}}
+			lost := g.Lost(was, []Build{{Entry: entry(t, g, 1, "path")}}, nil)
+			if c.lost.Kind == "" {
+				lost = []Loss{{from: was[0].Entry, unnamed: true, in: was[0].Entry.Target()}}
+			}
+			rt := func(e graph.Entry) bool { return e.Kustomization != nil && e.Kustomization.Name == "apps-rt" }
+			if slices.ContainsFunc(g.Windowed(nil, nil, nil), rt) || c.policy == ruled && !slices.ContainsFunc(g.Windowed(nil, nil, lost), rt) {
+				t.Error("what it makes is not asked for, or where nothing is lost")
 			}
 			if got := g.Taken([]Build{{Entry: entry(t, g, 0, "apps-rt"), Objects: []Object{c.made}, Err: c.err}}, lost); len(got) != c.want {
 				t.Errorf("%v", got)
