@@ -248,12 +248,12 @@ func (g *Graph) touched(files []string) map[string]bool {
 	return touched
 }
 
-// Windowed is the windowed entry points of the first tree, of the clusters where a live one makes what it did not make before, or where something is lost that may take others with it;
-// of these also what reads a file that a rule windows.
+// Windowed is the windowed entry points of the first tree, of the clusters where a live one makes what it did not make before, or where something is lost that may take others with it,
+// and what reads a file there that a rule windows.
 func (g *Graph) Windowed(before, after []Build, lost []Loss) []graph.Entry {
-	in, taking := map[string]bool{}, map[string]bool{}
+	in := map[string]bool{}
 	for _, l := range lost {
-		in[l.from.Cluster.Name], taking[l.from.Cluster.Name] = true, true
+		in[l.from.Cluster.Name] = true
 	}
 	before, after = g.live(before), g.live(after)
 	m := mover{Graph: g, was: g.made(before)}
@@ -268,7 +268,7 @@ func (g *Graph) Windowed(before, after []Build, lost []Loss) []graph.Entry {
 	}
 	var out []graph.Entry
 	for _, e := range g.trees[0].entries {
-		if in[e.Cluster.Name] && !e.elsewhere && (!isLive(e.releases) || taking[e.Cluster.Name] && len(g.rulesOf(e.Files())) > 0) {
+		if in[e.Cluster.Name] && !e.elsewhere && (!isLive(e.releases) || len(g.rulesOf(e.Files())) > 0) {
 			out = append(out, e.Entry)
 		}
 	}

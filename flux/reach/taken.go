@@ -178,7 +178,7 @@ func left(b Build, after graph.Entry, stays bool, changed map[string]bool) map[s
 	if keeps || !e.Guessed() && (b.Err == "" || b.Remote && len(b.Objects) > 0) {
 		return out
 	}
-	all := !stays || after.Digest() != e.Digest() || after.Handed() != e.Handed()
+	all := !stays || after.Digest() != e.Digest()
 	for f := range changed {
 		all = all || kustomize.IsBuild(f) && e.Reads(f)
 	}
@@ -211,7 +211,7 @@ func (g *Graph) standing(lost []Loss) (out []Loss) {
 			break
 		}
 		if goes := func(l Loss) bool { return key(l.from) != key(e.Entry) && l.owns(owners) }; deletes(e.Entry) {
-			add(e, e.Target(), e.Files(), e.elsewhere || slices.ContainsFunc(e.Sets(), func(m graph.Maker) bool { return len(m.Takes) > 0 }), goes)
+			add(e, e.Target(), e.Files(), e.elsewhere, goes)
 		}
 		for _, m := range makers {
 			add(e, m.Target, m.Files, len(m.Takes) > 0, func(l Loss) bool { return l.in == e.Target() && l.contents.mayBe("", cmp.Or(m.Namespace, "*")) })

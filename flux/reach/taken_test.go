@@ -435,7 +435,7 @@ func TestTakenByRule(t *testing.T) {
 		want   int
 	}{
 		"in it":                    {ruled, repository(), shop, service("shop", "apps/rt/x.yaml"), "", 1},
-		"by no rule":               {ruled, repository(), shop, service("shop", "apps/rt-base/x.yaml"), "", 0},
+		"by no rule":               {ruled, repository(), namespace("shop", ""), service("shop", "apps/rt-base/x.yaml"), "", 0},
 		"in another one":           {ruled, repository(), shop, service("web", "apps/rt/x.yaml"), "", 0},
 		"it is windowed alike":     {ruled, repository(), namespace("shop", "apps/tenant/x.yaml"), service("shop", "apps/rt/x.yaml"), "", 0},
 		"it was not built":         {ruled, repository(), shop, Object{}, "broken", 1},
@@ -461,5 +461,31 @@ func TestTakenByRule(t *testing.T) {
 				t.Errorf("%v", got)
 			}
 		})
+	}
+}
+
+// TestTakenUnbuilt: what an entry point makes is not known where its source stands in no file, or where nothing of it could be built without what is elsewhere.
+func TestTakenUnbuilt(t *testing.T) {
+	p := parse(t, strings.Replace(file, "entrypoints:", "entrypoints:\n    - {where: flux-system/apps-rt, release: live}", 1))
+	listed := strings.Replace(repository(), "resources: [x.yaml, ../shared, ../rt-base]", "resources: [x.yaml, ns.yaml]", 1) + "-- apps/rt/ns.yaml --\napiVersion: v1\nkind: Namespace\nmetadata: {name: web}\n"
+	nowhere := strings.Replace(listed, ks("apps-rt", "./apps/rt", "flux-system"), ks("apps-rt", "./apps/rt", "nowhere"), 1)
+	some := []Object{{Kind: "Service", Name: "a", Namespace: "a"}}
+	for name, c := range map[string]struct {
+		tree string
+		of   Build
+		want bool
+	}{
+		"it was built":               {listed, Build{}, false},
+		"its source is nowhere":      {nowhere, Build{}, true},
+		"nothing of it was built":    {listed, Build{Err: "x", Remote: true}, true},
+		"something of it was":        {listed, Build{Err: "x", Remote: true, Objects: some}, false},
+		"nobody knows what it makes": {listed, Build{Err: "x"}, true},
+	} {
+		g := New(p, clusters(t, p, c.tree), clusters(t, p, strings.Replace(c.tree, "kind: Namespace", "kind: Service", 1)))
+		c.of.Entry = entry(t, g, 0, "apps-rt")
+		lost := g.Lost([]Build{c.of}, []Build{{Entry: entry(t, g, 1, "apps-rt")}}, []string{"apps/rt/ns.yaml"})
+		if (len(lost) > 0) != c.want {
+			t.Errorf("%s: %v", name, lost)
+		}
 	}
 }
