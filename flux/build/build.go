@@ -40,7 +40,7 @@ type Entry struct {
 type Object struct {
 	Group, Kind, Namespace, Name string
 	File                         string `json:",omitempty"` // of the tree that it comes from; of a generated one the kustomization.yaml; "": not known
-	Path, Source                 string `json:",omitempty"` // where it leads Flux, as in [manifest.Led]; of a CustomResourceDefinition Source is what makes it another one, whatever its name
+	Path, Source                 string `json:",omitempty"` // where it leads Flux, as in [manifest.Led]; of what others go with Source is what makes it another one, whatever its name, and Path a hash of all of it
 	Kept                         bool   `json:",omitempty"` // Flux does not delete it where it leaves the entry: its annotations or labels say so
 }
 

@@ -243,12 +243,13 @@ func TestKept(t *testing.T) {
 	const made = "-- app/kustomization.yaml --\n"
 	for text, want := range map[string]bool{
 		"-- app/a.yaml --\n" + configMap: false,
-		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}"):      true,
-		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, annotations: {kustomize.toolkit.fluxcd.io/prune: enabled}"):       false,
-		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, labels: {kustomize.toolkit.fluxcd.io/prune: disabled}"):           true,
-		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, annotations: {kustomize.toolkit.fluxcd.io/reconcile: disabled}"):  true,
-		made + "resources: [a.yaml]\ncommonAnnotations: {kustomize.toolkit.fluxcd.io/prune: disabled}\n-- app/a.yaml --\n" + configMap:              true,
-		made + "configMapGenerator: [{name: g, literals: [a=b]}]\ngeneratorOptions: {annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}}\n": true,
+		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}"):                                          true,
+		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, annotations: {kustomize.toolkit.fluxcd.io/prune: enabled}"):                                           false,
+		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, labels: {kustomize.toolkit.fluxcd.io/prune: disabled}"):                                               true,
+		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, annotations: {kustomize.toolkit.fluxcd.io/reconcile: disabled}"):                                      false, // which never gets there
+		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, annotations: {kustomize.toolkit.fluxcd.io/prune: disabled, kustomize.toolkit.fluxcd.io/ssa: ignore}"): false,
+		made + "resources: [a.yaml]\ncommonAnnotations: {kustomize.toolkit.fluxcd.io/prune: disabled}\n-- app/a.yaml --\n" + configMap:                                                  true,
+		made + "configMapGenerator: [{name: g, literals: [a=b]}]\ngeneratorOptions: {annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}}\n":                                     true,
 	} {
 		r := one(t, archive(text), Entry{Path: "app"})
 		if len(r.Objects) != 1 || r.Objects[0].Kept != want {
@@ -261,8 +262,12 @@ func TestKept(t *testing.T) {
 func TestDefinition(t *testing.T) {
 	crd := "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: shops.acme.example}\nspec: {group: acme.example, scope: \"${scope}\", names: {kind: Shop, plural: shops}}\n"
 	r := one(t, archive("-- app/r.yaml --\n"+crd), Entry{Path: "app", Variables: manifest.Variables{Values: map[string]string{"scope": "Cluster"}}})
-	if len(r.Objects) != 1 || r.Objects[0].Source != "Cluster Shop" || r.Objects[0].Path != "" {
+	if len(r.Objects) != 1 || r.Objects[0].Source != "Cluster Shop" || r.Objects[0].Path == "" {
 		t.Errorf("%+v", r)
+	}
+	forced := one(t, archive("-- app/r.yaml --\n"+strings.Replace(crd, "metadata: {", "metadata: {annotations: {kustomize.toolkit.fluxcd.io/force: enabled}, ", 1)), Entry{Path: "app"})
+	if len(forced.Objects) != 1 || forced.Objects[0].Source != "${scope} Shop "+forced.Objects[0].Path {
+		t.Errorf("%+v", forced)
 	}
 }
 

@@ -257,16 +257,24 @@ func object(r *resource.Resource, dir string) (made, error) {
 		o.File = clean(path.Join(dir, file))
 	}
 	o.Literal = r.GetAnnotations()[noSubstitution] == "disabled" || r.GetLabels()[noSubstitution] == "disabled"
-	for _, key := range keepers() {
-		o.Kept = o.Kept || r.GetAnnotations()[key] == "disabled" || r.GetLabels()[key] == "disabled"
+	says := func(key, value string) bool {
+		key = manifest.GroupKustomize + "/" + key
+		return strings.EqualFold(r.GetAnnotations()[key], value) || strings.EqualFold(r.GetLabels()[key], value)
 	}
+	o.Kept = says("prune", "disabled") && !says("reconcile", "disabled") && !says("ssa", "Ignore") && !says("ssa", "IfNotPresent") // else it does not get there
 	if o.Group == "" && o.Kind == "ConfigMap" {
 		o.Source = manifest.ValuesOf(r.GetDataMap())
 	}
-	if o.Group != "" && manifest.Takes(o.Group, o.Kind) { // a CustomResourceDefinition: neither can be changed
+	if manifest.Takes(o.Group, o.Kind) { // of a CustomResourceDefinition neither scope nor kind can be changed
 		scope, _ := r.GetString("spec.scope")
 		kind, _ := r.GetString("spec.names.kind")
-		o.Source = scope + " " + kind
+		text, err := r.MarshalJSON()
+		h := &manifest.Digest{}
+		h.Add(string(text))
+		if o.Source, o.Path = strings.TrimSpace(scope+" "+kind), h.String(); says("force", "enabled") {
+			o.Source += " " + o.Path
+		}
+		return o, err
 	}
 	if !manifest.Leads(o.Group, o.Kind) {
 		return o, nil
@@ -280,11 +288,6 @@ func object(r *resource.Resource, dir string) (made, error) {
 
 // noSubstitution is what an object says that Flux fills no variables into.
 const noSubstitution = "kustomize.toolkit.fluxcd.io/substitute"
-
-// keepers is what an object says that kustomize-controller leaves in the cluster when it leaves its Kustomization.
-func keepers() []string {
-	return []string{"kustomize.toolkit.fluxcd.io/prune", "kustomize.toolkit.fluxcd.io/reconcile"}
-}
 
 // leads reads where an object leads Flux. What Flux would refuse leads nowhere.
 func (o *Object) leads(text []byte) {

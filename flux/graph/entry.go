@@ -263,8 +263,18 @@ func (e Entry) Ignores() []string {
 
 // MayTake reports whether a file of the tree may make a Namespace or a CustomResourceDefinition, by what it says or because it cannot be read.
 func (e Entry) MayTake(file string) bool {
-	text, err := e.Cluster.tree.ReadWhole(file, manifest.MaxFile)
-	return err != nil || e.Cluster.tree.Step(file, 1+len(text)>>10) || manifest.MayTake(text)
+	return path.Ext(file) == ".tgz" || e.Cluster.tree.says(file, manifest.MayTake)
+}
+
+// MayLeave reports whether a file of a chart may say a namespace that is not that of the release.
+func (e Entry) MayLeave(file string) bool {
+	return path.Ext(file) == ".tgz" || e.Cluster.tree.says(file, manifest.MayLeave)
+}
+
+// Pieced reports whether the source of the entry point hands on a part of what stands in the tree, or is put together of such.
+func (e Entry) Pieced() bool {
+	k := e.Kustomization
+	return k != nil && (len(k.own) > 0 || k.Source != nil && len(k.Source.Sparse) > 0)
 }
 
 // Chain is why the entry point reads a file: the file's own edge first, then that of the file that names it, and so on; nil: it does not

@@ -31,7 +31,7 @@ type thing struct {
 	begins   []string            // how names may begin of what a HelmRelease makes: as those of ConfigMaps and Secrets in its values, and of the release itself
 	by       *thing              // that may make the object which it stands for
 	mentions mentioned           // of a ResourceSet
-	takes    []manifest.Ref      // the Namespaces and CustomResourceDefinitions that a ResourceSet makes
+	takes    []Take              // that a ResourceSet makes
 	// unfollowed is what is not followed of it, for whoever is made of it.
 	unfollowed []manifest.Problem
 }

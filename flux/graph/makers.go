@@ -2,15 +2,11 @@ package graph
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/sluicegate/sluice/flux/manifest"
 )
-
-// elsewhere finds in a chart that it makes something in a namespace, which may be another one than its release's.
-var elsewhere = regexp.MustCompile(`namespace["']?:[ \t]*[^ \t\r\n][^\r\n]*`)
 
 // may reports whether a maker may make an object. Where operators do, that of its name counts, and each that it names, in its namespace or one that it names.
 func (c *thing) may(r manifest.Ref) bool {
@@ -82,7 +78,7 @@ func (w *walk) makers(c *Cluster) bool {
 		if r.made != nil && len(r.made.Files) == 0 {
 			r.made = nil // its chart stands elsewhere: what it says counts
 		}
-		if r.made != nil && slices.ContainsFunc(r.made.Files, w.elsewhere) {
+		if r.made != nil && slices.ContainsFunc(r.made.Files, func(f string) bool { return w.tree.says(f, manifest.MayLeave) }) {
 			r.into = ""
 		}
 		makers = append(makers, r)
@@ -141,10 +137,8 @@ func (w *walk) plain() []*thing {
 	return w.plains
 }
 
-// elsewhere reports whether a file of a chart says a namespace that is not that of the release.
-func (w *walk) elsewhere(file string) bool {
-	text, err := w.tree.ReadWhole(file, manifest.MaxFile)
-	return err != nil || w.Spent(1+len(text)>>10, 0) || slices.ContainsFunc(elsewhere.FindAllString(string(text), -1), func(line string) bool {
-		return !strings.Contains(line, "Release.Namespace")
-	})
+// says reports whether a file says something, or cannot be read.
+func (t *Tree) says(file string, what func(text []byte) bool) bool {
+	text, err := t.ReadWhole(file, manifest.MaxFile)
+	return err != nil || t.Step(file, 1+len(text)>>10) || what(text)
 }

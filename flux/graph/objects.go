@@ -89,8 +89,9 @@ type Kustomization struct {
 	Keeps bool
 	// Ends reports whether spec.deletionPolicy is one by which all that it has applied goes with it, whatever Keeps.
 	Ends bool
-	// Prunes reports whether spec.commonMetadata says of all that it applies whether it stays where it leaves it, whatever that says itself, and it does not stay.
+	// Prunes reports whether what it applies may go where it leaves it although that says that it stays: spec.commonMetadata or spec.ignore changes what it says.
 	Prunes bool
+	Force  bool // spec.force: what cannot be changed is deleted and made anew
 	// KubeConfig is what spec.kubeConfig names, which is another cluster than the one it stands in: it applies its objects there. "": it has none.
 	KubeConfig string
 	// Here reports whether its source is this repository, or not known: only then does its path name a directory of the tree. It is
@@ -269,6 +270,7 @@ func (t *Tree) kustomization(d *manifest.Doc, object Object) *Kustomization {
 	k.Keeps = d.Text("spec", "prune") == "false"
 	policy := d.Text("spec", "deletionPolicy")
 	k.Ends = policy != "" && policy != "MirrorPrune" && policy != "Orphan"
+	k.Prunes, k.Force = manifest.At(d.Node, "spec", "ignore") != nil, d.Text("spec", "force") == "true"
 	for _, section := range []string{"annotations", "labels"} {
 		says := d.Text("spec", "commonMetadata", section, manifest.GroupKustomize+"/prune")
 		k.Prunes = k.Prunes || says != "" && says != "disabled"

@@ -28,6 +28,7 @@ type mentioned struct {
 	namespaces map[string]bool
 	groups     map[string]bool        // API groups of what is made
 	paths      map[string]bool        // what may be a chart's directory or a file of values; "*" is what is filled in
+	asks       bool                   // it has inputsFrom
 	hold       func(name string) bool // charges what one takes, and reports whether that is too much
 }
 
@@ -58,7 +59,8 @@ var (
 // mentions is what a ResourceSet itself mentions. What its objects do is added as they are made.
 func (t *Tree) mentions(d *manifest.Doc) mentioned {
 	hold := func(name string) bool { return t.Hold(d.Place.File, 1, len(name)) }
-	m := mentioned{map[mention]bool{}, map[string]bool{d.Text("metadata", "namespace"): true}, map[string]bool{}, map[string]bool{}, hold}
+	inputs := manifest.At(d.Node, "spec", "inputsFrom")
+	m := mentioned{map[mention]bool{}, map[string]bool{d.Text("metadata", "namespace"): true}, map[string]bool{}, map[string]bool{}, inputs != nil, hold}
 	if spec := manifest.At(d.Node, "spec"); spec != nil {
 		for i := 0; i+1 < len(spec.Content); i += 2 {
 			if key := spec.Content[i].Value; key != "resources" && key != "resourcesTemplate" && key != "steps" {
@@ -66,7 +68,7 @@ func (t *Tree) mentions(d *manifest.Doc) mentioned {
 			}
 		}
 	}
-	if inputs := manifest.At(d.Node, "spec", "inputsFrom"); inputs != nil {
+	if inputs != nil {
 		for _, from := range inputs.Content {
 			if manifest.At(from, "selector") != nil {
 				m.name(mention{inputProvider, "*"})
@@ -177,6 +179,11 @@ func (w *walk) made(c *Cluster, set *manifest.Doc, by *Kustomization) {
 		if !of.mentions.groups[group] && !of.mentions.hold(group) {
 			of.mentions.groups[group] = true
 		}
+		if group == manifest.GroupHelm { // of what kinds its chart makes objects is not known
+			if of.mentions.groups["*"] = true; manifest.At(d.Node, "spec", "valuesFrom") != nil {
+				of.spaces = []string{"*"}
+			}
+		}
 		switch chart := manifest.Chart(manifest.At(d.Node, "spec")); {
 		case group == manifest.GroupKustomize && kind == "Kustomization", group == manifest.GroupArtifacts, group == manifest.GroupSource && (kind == gitRepository || kind == "OCIRepository"):
 			for _, in := range [][]string{{"metadata"}, {"spec", "commonMetadata"}} {
@@ -201,7 +208,7 @@ func (w *walk) made(c *Cluster, set *manifest.Doc, by *Kustomization) {
 		case manifest.Takes(group, kind):
 			kept := d.Text("metadata", "annotations", manifest.GroupOperator+"/prune") == "disabled" && set.Text("spec", "commonMetadata", "annotations", manifest.GroupOperator+"/prune") == ""
 			if !kept && !w.Spent(0, 1) {
-				of.takes = append(of.takes, manifest.Ref{Kind: kind, Name: d.Text("metadata", "name")})
+				of.takes = append(of.takes, Take{kind, d.Text("metadata", "name"), d.Text("spec", "scope") + d.Text("spec", "names", "kind")})
 			}
 			continue
 		case manifest.Unfilled(d.Text("apiVersion")+kind) == "":
@@ -318,21 +325,27 @@ func (w *walk) resourceSets(c *Cluster) {
 // Maker is a ResourceSet or a HelmRelease of an entry point, with what it makes.
 type Maker struct {
 	Object
-	Files  []string       // of a HelmRelease's chart, as far as they stand in the tree
-	Takes  []manifest.Ref // the Namespaces and CustomResourceDefinitions that a ResourceSet makes
-	Target string         // the cluster in which it makes something, as of [Entry.Target]
+	Files  []string // of a chart, as far as they stand in the tree
+	Takes  []Take
+	Target string // the cluster in which it makes something, as of [Entry.Target]
+	Asks   bool   // others say what a ResourceSet makes, and whether it makes anything
 	// Namespaces is those in which it does, and Groups the API groups of that: a star stands for what is filled in, or not known.
 	Namespaces, Groups map[string]bool
 
 	of *thing
 }
 
-// Fills is a hash of all that what it makes is filled in with.
+// Take is a Namespace or a CustomResourceDefinition that a ResourceSet makes, and what makes it another one, whatever its name.
+type Take struct{ Kind, Name, As string }
+
+// Fills is a hash of what defines it and all that what it makes is filled in with, but for the values of a release.
 func (m Maker) Fills() string {
 	h := &manifest.Digest{}
 	h.Add(m.of.digest)
 	for _, o := range m.of.origins {
-		h.Add(o.digest)
+		if m.Kind != helmRelease || o.role != roleValues {
+			h.Add(o.digest)
+		}
 	}
 	return h.String()
 }
@@ -348,7 +361,10 @@ func (e Entry) makers(all []*thing) (out []Maker) {
 		if s.Kind != resourceSet && s.Kind != helmRelease || e.Cluster.entry(s.Entry) != e.Cluster.entry(e.Kustomization) {
 			continue
 		}
-		m := Maker{s.Object, nil, s.takes, e.Target(), s.mentions.namespaces, s.mentions.groups, s}
+		m := Maker{s.Object, nil, s.takes, e.Target(), s.mentions.asks, map[string]bool{}, s.mentions.groups, s}
+		for _, space := range slices.Concat(slices.Collect(maps.Keys(s.mentions.namespaces)), s.spaces) {
+			m.Namespaces[cmp.Or(space, "*")] = true
+		}
 		if s.cluster != "" {
 			m.Target += "\x00" + s.cluster
 		}
@@ -356,10 +372,7 @@ func (e Entry) makers(all []*thing) (out []Maker) {
 			m.Files = s.made.Files
 		}
 		if s.Kind == helmRelease { // of what kinds its chart makes objects is not known
-			m.Namespaces, m.Groups = map[string]bool{}, map[string]bool{"*": true}
-			for _, space := range s.spaces {
-				m.Namespaces[cmp.Or(space, "*")] = true
-			}
+			m.Groups = map[string]bool{"*": true}
 			if slices.ContainsFunc(s.uses, func(u use) bool { return u.role == roleValues }) {
 				m.Namespaces["*"] = true
 			}
@@ -400,51 +413,10 @@ func (e Entry) Fills() string {
 		if h.Add(s.digest); s.data != nil {
 			h.Add(s.data.Digest())
 		}
-	}
-	return h.String()
-}
-
-// Hidden is a hash of what fills variables of what the entry point applies and is not shown: Secrets, what was not read whole, and the names of all that is asked.
-func (e Entry) Hidden() string {
-	k := e.Kustomization
-	if k == nil {
-		k = e.Cluster.Own()
-	}
-	if k == nil || e.Cluster.tree.Step(e.Path(), 1+len(k.SubstituteFrom)) {
-		return ""
-	}
-	h := &manifest.Digest{}
-	for _, r := range k.SubstituteFrom {
-		h.Add(r.Kind, r.Name)
-	}
-	found, _ := e.Cluster.variables(k)
-	for _, s := range found {
-		s.has(e.Cluster.tree, "")
-		if h.Add(s.digest); s.data != nil && (s.Kind == "Secret" || s.unread || len(s.hidden) > 0) {
-			h.Add(s.data.Digest())
-		}
-	}
-	return h.String()
-}
-
-// Handed is a hash of what sources leave out of what the entry point reads, as far as that is not built: sparse checkouts, what is copied, and how.
-func (e Entry) Handed() string {
-	k := e.Kustomization
-	if k == nil {
-		return ""
-	}
-	h, partial := &manifest.Digest{}, false
-	covers := func(dir string) bool { _, in := kustomize.Inside(dir, k.Path); return in }
-	if s := k.Source; s != nil && !slices.ContainsFunc(s.Sparse, covers) {
-		h.Add(s.Sparse...)
-	}
-	for _, p := range k.own {
-		h.Add(p.Keyed())
-		partial = partial || p.Partial
-	}
-	for _, o := range k.origins {
-		if partial && o.Kind == "ArtifactGenerator" {
-			h.Add(o.digest)
+		for _, u := range s.uses { // it is copied from
+			if o := e.Cluster.index.find(u.ref, s.Object); o != nil && o.data != nil && !e.Cluster.tree.Step(e.Path(), 1) {
+				h.Add(o.data.Digest())
+			}
 		}
 	}
 	return h.String()
@@ -456,7 +428,11 @@ func (e Entry) Owners() (out []Owner) {
 		by := e.Cluster.entry(k.Entry)
 		out = append(out, Owner{by, manifest.GroupKustomize, k.Namespace, k.title()})
 		if k.set != nil {
-			out = append(out, Owner{by, manifest.GroupOperator, k.set.Namespace, resourceSet + " " + k.set.Namespace + "/" + k.set.Name})
+			title := resourceSet + " " + k.set.Namespace + "/" + k.set.Name
+			if k.set.mentions.asks {
+				title += " " + Maker{of: k.set}.Fills()
+			}
+			out = append(out, Owner{by, manifest.GroupOperator, k.set.Namespace, title})
 		}
 		k = by.Kustomization
 	}

@@ -3,6 +3,7 @@ package manifest
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -28,10 +29,18 @@ func Takes(group, kind string) bool {
 	return group == "" && kind == "Namespace" || group == "apiextensions.k8s.io" && kind == "CustomResourceDefinition"
 }
 
-// MayTake reports whether a text, which may be a template, says such an object.
+// MayTake reports whether a text, which may be a template, speaks of such an object.
 func MayTake(text []byte) bool { return takes.Match(text) }
 
-var takes = regexp.MustCompile(`(?m)^[^#\n]*kind["']?:[ \t]*["']?(?:Namespace|CustomResourceDefinition)\b`)
+// MayLeave reports whether a template says a namespace, which may be another one than that of its release.
+func MayLeave(text []byte) bool {
+	return slices.ContainsFunc(namespaceLine.FindAllString(string(text), -1), func(line string) bool { return !strings.Contains(line, "Release.Namespace") })
+}
+
+var (
+	takes         = regexp.MustCompile(`(?:^|[^.\w])(?:Namespace|CustomResourceDefinition)\b`)
+	namespaceLine = regexp.MustCompile(`namespace["']?:[ \t]*[^ \t\r\n][^\r\n]*`)
+)
 
 // LedBy is what a reference in an object of a namespace names; "": nothing.
 func LedBy(r Ref, namespace string) string {

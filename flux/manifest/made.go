@@ -28,11 +28,11 @@ func (w *Work) Made(d *Doc) iter.Seq[*Doc] {
 	once := len(inputs) == 1 && inputs[0].inputs == nil && At(d.Node, "spec", "inputsFrom") == nil
 	seen, variables := map[Ref]bool{}, d.Variables(true)
 	return func(yield func(*Doc) bool) {
-		give := func(n *Node, alike bool) bool {
+		give := func(n *Node, alike, leaves bool) bool {
 			made := &Doc{Place: d.At(n), Node: n, Patched: d.Patched, Vague: d.Vague, filled: variables}
 			id := Ref{Kind: GroupOf(n) + "/" + made.Text("kind"), Namespace: made.Text("metadata", "namespace"), Name: made.Text("metadata", "name")}
 			is, known := left(n)
-			if is && !once || seen[id] {
+			if is && leaves || seen[id] {
 				return true
 			}
 			seen[id] = alike && known && Unfilled(id.Kind+id.Namespace+id.Name) == "" && id.Name != ""
@@ -43,14 +43,14 @@ func (w *Work) Made(d *Doc) iter.Seq[*Doc] {
 			for _, n := range w.List(s, "resources") {
 				nodes, size := weight(n)
 				for i := range inputs {
-					if w.Spent(1+nodes>>4+size>>6, 0) || !give(inputs[i].object(n, d.Vars), !once) {
+					if w.Spent(1+nodes>>4+size>>6, 0) || !give(inputs[i].object(n, d.Vars), !once, !once) {
 						return
 					}
 				}
 			}
 			for i := range inputs {
 				for _, n := range inputs[i].documents(s, d.Vars) {
-					if !give(n, !inputs[i].cases) {
+					if !give(n, !inputs[i].cases, true) {
 						return
 					}
 				}

@@ -88,9 +88,15 @@ func prune(n *Node) bool {
 		if renders := At(spec, "postRenderers"); renders != nil && At(instance, "sync") != nil { // they may change what is synced, as other values
 			spec.Content = append(spec.Content, Mapping(renders.Line, "valuesFrom").Content[0], &Node{Kind: SequenceNode, Line: renders.Line})
 		}
+		renders := At(spec, "postRenderers")
 		Keep(spec, "chartRef", "chart", "valuesFrom", "releaseName", "targetNamespace", "storageNamespace", "kubeConfig", AccountName)
 		if spec != nil {
 			spec.Content = append(spec.Content, chart.Content...)
+		}
+		if renders != nil {
+			h := &Digest{}
+			h.node(renders, nil)
+			spec.Content = append(spec.Content, Mapping(renders.Line, "\x00renders", h.String()).Content...)
 		}
 		if At(instance, "sync") != nil {
 			Keep(instance, "sync", "kustomize")

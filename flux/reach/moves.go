@@ -18,7 +18,7 @@ import (
 type Object struct {
 	Group, Kind, Namespace, Name string
 	File                         string // of the tree that it comes from; "": not known
-	Path, Source                 string // where it leads Flux, as in [manifest.Led]
+	Path, Source                 string // where it leads Flux, as in [manifest.Led]; of what others go with Source is what makes it another one, and Path a hash of all of it
 	Kept                         bool   // Flux does not delete it where it leaves an entry point
 }
 
@@ -397,9 +397,14 @@ func (b Build) nodes() int { return 1 + Nodes(len(b.Objects)) }
 // Nodes is how many of the meter's nodes so many objects take.
 func Nodes(objects int) int { return (2*objects + 2) / 3 }
 
+// keptBy reports whether an object stays where it leaves an entry point, by what it says.
+func (o Object) keptBy(e graph.Entry) bool {
+	return o.Kept && (e.Kustomization == nil || !e.Kustomization.Prunes)
+}
+
 // add adds a move of an object.
 func (m *mover) add(o Object, from, to graph.Entry, appears string) {
-	m.move(Move{What: o.String(), From: from, To: to, Left: o.File, Appears: appears, Kept: o.Kept})
+	m.move(Move{What: o.String(), From: from, To: to, Left: o.File, Appears: appears, Kept: o.keptBy(from)})
 }
 
 // move adds a move, with the windows that hold it.

@@ -2,7 +2,7 @@ package reach
 
 import (
 	"cmp"
-	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -87,20 +87,30 @@ func (g *Graph) Lost(before, after []Build, files []string) []Loss {
 // named is those of which it is known that they were made. Of what needs something from elsewhere that counts which is known.
 func (g *Graph) named(before, after []Build) (out []Loss) {
 	type made struct{ by, owner, kind, name, as string }
-	still, unknown, keep, handed := map[made]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}
+	still, unknown, keep, forced, handed := map[made]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}
 	for _, b := range before {
 		keep[key(b.Entry)] = !deletes(b.Entry)
-		handed[key(b.Entry)] = b.Entry.Handed()
+		handed[key(b.Entry)] = b.Entry.Digest()
 	}
 	for _, b := range after {
 		k := key(b.Entry)
 		unknown[k] = unknown[k] || b.Err != "" && !b.Remote
 		keep[k] = b.Entry.Kustomization != nil && b.Entry.Kustomization.Keeps
-		if was, there := handed[k]; there && was != b.Entry.Handed() {
+		forced[k] = b.Entry.Kustomization != nil && b.Entry.Kustomization.Force
+	}
+	as := func(l Loss) made {
+		k := key(l.from)
+		if forced[k] {
+			return made{k, l.owner, l.Kind, l.Name, l.Source + l.Path}
+		}
+		return made{k, l.owner, l.Kind, l.Name, l.Source}
+	}
+	for _, b := range after {
+		if was, there := handed[key(b.Entry)]; there && was != b.Entry.Digest() && b.Entry.Pieced() {
 			continue // less may be applied than is built
 		}
 		for _, l := range g.taking(b) {
-			still[made{k, l.owner, l.Kind, l.Name, l.Source}] = true
+			still[as(l)] = true
 		}
 	}
 	for _, b := range before {
@@ -110,7 +120,7 @@ func (g *Graph) named(before, after []Build) (out []Loss) {
 		}
 		for _, l := range g.taking(b) {
 			kept := l.Kept || !l.made && keep[k] && b.Entry.Kustomization.Keeps
-			if !kept && !still[made{k, l.owner, l.Kind, l.Name, l.Source}] {
+			if !kept && !still[as(l)] {
 				out = append(out, l)
 			}
 		}
@@ -134,7 +144,7 @@ func (g *Graph) unnamed(before []Build, files []string) (out []Loss) {
 		changed[f] = true
 	}
 	for _, e := range g.trees[0].entries {
-		if after, stays := is[key(e.Entry)]; e.elsewhere && deletes(e.Entry) && (!stays || after.Digest() != e.Digest()) {
+		if after, stays := is[key(e.Entry)]; e.elsewhere && (deletes(e.Entry) || stays && deletes(after)) && (!stays || after.Digest() != e.Digest()) {
 			out = append(out, Loss{from: e.Entry, unnamed: true, in: e.Target()})
 		}
 	}
@@ -163,16 +173,21 @@ func left(b Build, after graph.Entry, stays bool, changed map[string]bool) map[s
 	}
 	for _, m := range e.Makers() {
 		again, there := releases[refOf(m)]
-		all := !there || !maps.Equal(again.Namespaces, m.Namespaces)
 		reads := map[string]bool{}
 		for _, f := range again.Files {
 			reads[f] = true
 		}
+		all, left := !there || again.Fills() != m.Fills(), []string{}
 		for _, f := range m.Files {
-			if strings.Contains("/"+f, "/templates/") && (all || changed[f] || !reads[f]) {
-				out[m.Target] = append(out[m.Target], f)
+			if changed[f] || !reads[f] {
+				left = append(left, f)
+				all = all || makesAny(f)
 			}
 		}
+		if all {
+			left = m.Files
+		}
+		out[m.Target] = append(out[m.Target], slices.DeleteFunc(slices.Clone(left), notMade)...)
 	}
 	keeps := stays && e.Kustomization != nil && e.Kustomization.Keeps && after.Kustomization.Keeps
 	if keeps || !e.Guessed() && (b.Err == "" || b.Remote && len(b.Objects) > 0) {
@@ -188,6 +203,17 @@ func left(b Build, after graph.Entry, stays bool, changed map[string]bool) map[s
 		}
 	}
 	return out
+}
+
+// makesAny reports whether a file of a chart decides about others of it: what it is called, what is left out, what others include.
+func makesAny(file string) bool {
+	base := path.Base(file)
+	return base == "Chart.yaml" || base == ".helmignore" || path.Ext(base) == ".tpl" || path.Ext(base) == ".tgz" || strings.Contains("/"+file, "/files/")
+}
+
+// notMade reports whether Helm makes nothing of a file of a chart that it deletes again: of values, of what people read, and of what it installs once.
+func notMade(file string) bool {
+	return strings.HasPrefix(path.Base(file), "values") || path.Ext(file) == ".md" || strings.Contains("/"+file, "/crds/")
 }
 
 // standing is the entry points and releases that go because they, or what applies them, stand in a Namespace that is lost, as far as a file says that they make such. Of what reads another
@@ -210,11 +236,12 @@ func (g *Graph) standing(lost []Loss) (out []Loss) {
 		if g.spent(e.Path(), 1, 1+len(lost)*(len(owners)+len(makers))) {
 			break
 		}
-		if goes := func(l Loss) bool { return key(l.from) != key(e.Entry) && l.owns(owners) }; deletes(e.Entry) {
-			add(e, e.Target(), e.Files(), e.elsewhere, goes)
+		if deletes(e.Entry) {
+			add(e, e.Target(), e.Files(), e.elsewhere, func(l Loss) bool { return l.owns(owners) })
 		}
 		for _, m := range makers {
-			add(e, m.Target, m.Files, len(m.Takes) > 0, func(l Loss) bool { return l.in == e.Target() && l.contents.mayBe("", cmp.Or(m.Namespace, "*")) })
+			group, _, _ := strings.Cut(m.APIVersion, "/")
+			add(e, m.Target, m.Files, len(m.Takes) > 0, func(l Loss) bool { return l.in == e.Target() && l.contents.mayBe(group, cmp.Or(m.Namespace, "*")) })
 		}
 	}
 	return out
@@ -239,7 +266,7 @@ func (g *Graph) taking(b Build) (out []Loss) {
 		return nil
 	}
 	owner := owners(b.Entry)
-	filled := owner + b.Entry.Hidden()
+	filled := owner + b.Entry.Fills()
 	add := func(o Object, made bool, known, unknown string) {
 		if g.spent(b.Entry.Path(), 1, 1) {
 			return
@@ -251,15 +278,18 @@ func (g *Graph) taking(b Build) (out []Loss) {
 	}
 	for _, o := range b.Objects {
 		if manifest.Takes(o.Group, o.Kind) {
-			o.Kept = o.Kept && (b.Entry.Kustomization == nil || !b.Entry.Kustomization.Prunes)
+			o.Kept = o.keptBy(b.Entry)
 			add(o, false, owner, filled)
 		}
 	}
 	for _, s := range b.Entry.Sets() {
 		known := owner + refOf(s).String() + "\x00"
 		unknown := known + s.Fills()
-		for _, r := range s.Takes {
-			add(Object{Kind: r.Kind, Name: r.Name}, true, known, unknown)
+		if s.Asks {
+			known = unknown
+		}
+		for _, t := range s.Takes {
+			add(Object{Kind: t.Kind, Name: t.Name, Source: t.As}, true, known, unknown)
 		}
 	}
 	return out
@@ -280,22 +310,24 @@ func (g *Graph) Taken(windowed []Build, lost []Loss) []Move {
 	}
 	for _, b := range windowed {
 		owners, makers, said := b.Entry.Owners(), b.Entry.Makers(), map[string]bool{}
+		for i, m := range makers {
+			if slices.ContainsFunc(m.Files, func(f string) bool { return !notMade(f) && b.Entry.MayLeave(f) }) {
+				makers[i].Namespaces["*"] = true
+			}
+		}
 		for _, l := range lost {
 			if g.spent(l.File, 0, 1+len(makers)+len(b.Objects)/lookups) {
 				break
 			}
 			from := key(l.from)
-			if l.unnamed && said[from] {
+			if l.unnamed && said[from] || !l.takes(b, owners, makers, len(tracks(g.policy, b.Entry)) > 0) {
 				continue
 			}
-			count := len(m.moves)
-			if key(b.Entry) != from && l.takes(b, owners, makers, len(tracks(g.policy, b.Entry)) > 0) {
-				m.take(l, b.Entry, Windows(g.policy, g.release(b.Entry)))
-			}
+			windows := Windows(g.policy, g.release(b.Entry))
 			if !elsewhere[key(b.Entry)] {
-				m.take(l, b.Entry, g.rulesOf(l.files(b, makers)))
+				windows = union(windows, g.rulesOf(b.Entry.Files()))
 			}
-			said[from] = said[from] || len(m.moves) > count
+			said[from] = m.take(l, b.Entry, windows) || said[from]
 		}
 	}
 	return m.moves
@@ -325,25 +357,6 @@ func (l Loss) takes(b Build, owners []graph.Owner, makers []graph.Maker, follows
 // mayBeOf reports whether something that a ResourceSet or a HelmRelease makes may go with what is lost.
 func (l Loss) mayBeOf(m graph.Maker) bool {
 	return l.in == m.Target && (l.unnamed || l.contents.mayBeOf(m))
-}
-
-// files is those of an entry point of which something may go with what is lost.
-func (l Loss) files(b Build, makers []graph.Maker) (out []string) {
-	here := l.in == b.Entry.Target()
-	if here && (l.unnamed || b.Err != "") {
-		return b.Entry.Files()
-	}
-	for _, o := range b.Objects {
-		if here && l.contents.mayHave(o) {
-			out = append(out, o.File)
-		}
-	}
-	for _, m := range makers {
-		if l.mayBeOf(m) {
-			out = append(out, m.File)
-		}
-	}
-	return out
 }
 
 // rulesOf is the windows that hold some files whatever reads them.
@@ -379,17 +392,18 @@ func (in contents) mayBeOf(m graph.Maker) bool {
 	return false
 }
 
-// take adds what goes with what is lost, with the windows of that: those that what is lost has itself hold it already.
-func (m *mover) take(l Loss, of graph.Entry, windows []layout.Release) {
-	own := union(Windows(m.policy, m.release(l.from)), m.rulesOf([]string{l.File}))
+// take adds what goes with what is lost, with the windows of that: those that what is lost has itself hold it already. It reports whether there are others.
+func (m *mover) take(l Loss, of graph.Entry, windows []layout.Release) bool {
+	own := Windows(m.policy, m.release(l.from))
 	if m.spent(l.File, 1, 1) || !slices.ContainsFunc(windows, func(w layout.Release) bool { return w.IsWindow() && !slices.Contains(own, w) }) {
-		return
+		return false
 	}
 	what := wordUnnamed
 	if !l.unnamed {
 		what = manifest.Printable(l.String())
 	}
 	m.put(Move{What: what, From: l.from, To: of, Left: l.File, Takes: true, windows: windows})
+	return true
 }
 
 // holdLoss holds what of a change may be why something is lost: what its entry point read, and what led to that. Where nothing of the change is known to be either, all of it.

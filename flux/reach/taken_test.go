@@ -245,7 +245,7 @@ func TestTakenByTree(t *testing.T) {
 			strings.NewReplacer("---\n", "", "\n", ", ").Replace(strings.TrimSpace(rt))+"}]}\n", "]}\n}]}", "]}", 1)), shop, true, web, 1},
 		"its variable has another value":     {filled, changed(filled, "{ns: shop}", "{ns: other}"), variable, true, web, 1},
 		"another variable has":               {filled, changed(filled, "{ns: shop}", "{ns: shop, x: y}"), shop, true, web, 0},
-		"its source says something else":     {own, changed(own, "metadata: {name: own, namespace: flux-system}\nspec: {", "metadata: {name: own, namespace: flux-system}\nspec: {interval: 9m, sparseCheckout: [apps], "), shop, true, web, 0},
+		"its source says something else":     {own, changed(own, "metadata: {name: own, namespace: flux-system}\nspec: {", "metadata: {name: own, namespace: flux-system}\nspec: {interval: 9m, sparseCheckout: [apps], "), shop, true, web, 1},
 		"its source hands on a part":         {own, changed(own, "branch: main}}\n-- clusters/prod/rw", "branch: main}}\n-- clusters/prod/rw", "metadata: {name: own, namespace: flux-system}\nspec: {", "metadata: {name: own, namespace: flux-system}\nspec: {sparseCheckout: [apps/rt/x], "), shop, true, web, 1},
 		"what applies the windowed one":      {team, team, Object{Kind: "Namespace", Name: "team"}, false, nil, 1},
 		"a source of another repository":     {leaf, leaf, shop, false, nil, 1},
@@ -418,6 +418,7 @@ func TestTakenUnknown(t *testing.T) {
 // TestTakenByRule: what a rule windows waits as what an entry point windows, whatever reads it; without references, so does what a preset windows.
 func TestTakenByRule(t *testing.T) {
 	ruled := parse(t, strings.Replace(file, "layout:", "layout:\n  unmatched: weekend\n  rules: [{paths: [apps/rt/x.yaml, apps/rt/r.yaml, apps/tenant/**], release: weekend}]", 1))
+	none := parse(t, strings.Replace(file, "layout:", "layout:\n  unmatched: weekend\n  rules: [{paths: [apps/tenant/**], release: weekend}]", 1))
 	preset := parse(t, strings.Replace(file, "flux: true", "preset: live-window\n  window: weekend", 1))
 	released := strings.Replace(repository(), "resources: [x.yaml, ../shared, ../rt-base]", "resources: [x.yaml, r.yaml]", 1) + "-- apps/rt/r.yaml --\n" +
 		object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{targetNamespace: shop, chart: {spec: {chart: a, sourceRef: {kind: HelmRepository, name: b}}}}")
@@ -434,17 +435,18 @@ func TestTakenByRule(t *testing.T) {
 		err    string
 		want   int
 	}{
-		"in it":                    {ruled, repository(), shop, service("shop", "apps/rt/x.yaml"), "", 1},
-		"by no rule":               {ruled, repository(), namespace("shop", ""), service("shop", "apps/rt-base/x.yaml"), "", 0},
-		"in another one":           {ruled, repository(), shop, service("web", "apps/rt/x.yaml"), "", 0},
-		"it is windowed alike":     {ruled, repository(), namespace("shop", "apps/tenant/x.yaml"), service("shop", "apps/rt/x.yaml"), "", 0},
-		"it was not built":         {ruled, repository(), shop, Object{}, "broken", 1},
-		"what goes is not known":   {ruled, repository(), Object{}, service("web", "apps/rt-base/x.yaml"), "", 1},
-		"of a release":             {ruled, released, shop, Object{}, "", 1},
-		"of a release elsewhere":   {ruled, released, namespace("web", ""), Object{}, "", 0},
-		"by a preset":              {preset, repository(), shop, service("shop", "apps/x-window/x.yaml"), "", 1},
-		"the preset makes it live": {preset, repository(), shop, service("shop", "apps/x-live/x.yaml"), "", 0},
-		"it is of another cluster": {ruled, strings.Replace(repository(), "spec: {path: ./apps/by-path", "spec: {kubeConfig: {secretRef: {name: spoke}}, path: ./apps/by-path", 1), shop, service("shop", "apps/rt/x.yaml"), "", 0},
+		"in it":                      {ruled, repository(), shop, service("shop", "apps/rt/x.yaml"), "", 1},
+		"something else by a rule":   {ruled, repository(), shop, service("shop", "apps/rt-base/x.yaml"), "", 1},
+		"by no rule":                 {none, repository(), namespace("shop", ""), service("shop", "apps/rt/x.yaml"), "", 0},
+		"in another one":             {ruled, repository(), shop, service("web", "apps/rt/x.yaml"), "", 0},
+		"its file is by a rule, too": {ruled, repository(), namespace("shop", "apps/tenant/x.yaml"), service("shop", "apps/rt/x.yaml"), "", 1},
+		"it was not built":           {ruled, repository(), shop, Object{}, "broken", 1},
+		"what goes is not known":     {ruled, repository(), Object{}, service("web", "apps/rt-base/x.yaml"), "", 1},
+		"of a release":               {ruled, released, shop, Object{}, "", 1},
+		"of a release elsewhere":     {ruled, released, namespace("web", ""), Object{}, "", 0},
+		"by a preset":                {preset, strings.ReplaceAll(repository(), "rt-base", "rt-window"), shop, service("shop", "apps/rt-window/x.yaml"), "", 1},
+		"the preset makes it live":   {preset, repository(), shop, service("shop", "apps/rt/x.yaml"), "", 0},
+		"it is of another cluster":   {ruled, strings.Replace(repository(), "spec: {path: ./apps/by-path", "spec: {kubeConfig: {secretRef: {name: spoke}}, path: ./apps/by-path", 1), shop, service("shop", "apps/rt/x.yaml"), "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := New(c.policy, clusters(t, c.policy, c.tree), clusters(t, c.policy, c.tree))
