@@ -161,6 +161,7 @@ type Objects struct {
 
 	releases []*thing // HelmReleases, and what else refers to objects and to the tree
 	sets     []*thing // ResourceSets
+	packed   []*thing // these, and HelmReleases of charts that stand in the tree
 	makers   []*thing // of which operators make Secrets
 	index    index    // sources, ConfigMaps and Secrets
 }

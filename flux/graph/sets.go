@@ -385,10 +385,10 @@ func (e Entry) makers(all []*thing) (out []Maker) {
 // valuesOfStep is how many values of variables are a step.
 const valuesOfStep = 64
 
-// Fills is a hash of what fills the variables of what the entry point applies, and its ResourceSets.
+// Fills is a hash of what fills the variables of what the entry point applies, and of its ResourceSets and releases of charts here.
 func (e Entry) Fills() string {
 	h := &manifest.Digest{}
-	for _, s := range e.Sets() {
+	for _, s := range e.makers(e.Cluster.packed) {
 		if e.Cluster.tree.Step(e.Path(), 1+len(s.of.origins)) {
 			return ""
 		}

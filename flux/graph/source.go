@@ -427,6 +427,7 @@ func (w *walk) depends(c *Cluster) {
 		}
 	}
 	seen, made := map[dependency]*manifest.Generator{}, map[manifest.Ref]*thing{}
+	c.packed = slices.Clone(c.sets)
 	for _, r := range c.releases {
 		w.says(r.unfollowed, c.titleOf(r.Entry))
 		origins, missing := w.origins(c, r.uses, r.Object)
@@ -446,6 +447,9 @@ func (w *walk) depends(c *Cluster) {
 			if o.role == roleValues && o.made != nil {
 				w.makesFlux(c, r, o, o.made.Files)
 			}
+		}
+		if r.Kind == helmRelease && r.made != nil && len(r.made.Files) > 0 {
+			c.packed = append(c.packed, r)
 		}
 	}
 }

@@ -184,7 +184,7 @@ func left(b Build, after graph.Entry, stays bool, changed map[string]bool) map[s
 				all = all || makesAny(f)
 			}
 		}
-		if all {
+		if all = all || slices.ContainsFunc(again.Files, func(f string) bool { return changed[f] && makesAny(f) }); all {
 			left = m.Files
 		}
 		out[m.Target] = append(out[m.Target], slices.DeleteFunc(slices.Clone(left), notMade)...)

@@ -21,7 +21,9 @@ func TestTaken(t *testing.T) {
 	open := listed
 	open.Name = "${ns}"
 	crd := Object{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "shops.acme.example", File: "apps/rt/x.yaml"}
-	crd.Source = "Namespaced Shop"
+	crd.Source, crd.Path = "Namespaced Shop", "hash"
+	other := crd
+	other.Path = "another hash"
 	cluster := crd
 	cluster.Source = "Cluster Shop"
 	in := func(namespace string) Object {
@@ -54,6 +56,7 @@ func TestTaken(t *testing.T) {
 		"no Namespace":               {[]Object{{Group: "acme.example", Kind: "Namespace", Name: "shop"}, {Kind: "ConfigMap", Name: "shop"}}, nil, map[string][]Object{"held": {in("shop")}}, nil},
 		"a kind":                     {[]Object{crd}, nil, map[string][]Object{"held": {{Group: "acme.example", Kind: "Shop", Name: "a"}}}, []string{kind}},
 		"another kind":               {[]Object{crd}, nil, map[string][]Object{"held": {{Group: "other.example", Kind: "Shop", Name: "a"}}}, nil},
+		"it is another one":          {[]Object{crd}, []Object{other}, map[string][]Object{"held": {{Group: "acme.example", Kind: "Shop", Name: "a"}}}, nil},
 		"the kind is another one":    {[]Object{crd}, []Object{cluster}, map[string][]Object{"held": {{Group: "acme.example", Kind: "Shop", Name: "a"}}}, []string{kind}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,6 +159,10 @@ func TestTakenBySet(t *testing.T) {
 		return strings.Replace(set(one, "<< inputs.tenant >>"), "{inputs: [{name: other}, {name: shop}]", "{inputsFrom: [{kind: ResourceSetInputProvider, name: p}]", 1) + "-- clusters/prod/p.yaml --\n" +
 			object("fluxcd.controlplane.io/v1", "ResourceSetInputProvider", "p", "{type: Static, defaultValues: {tenant: "+name+"}}")
 	}
+	constant := strings.Replace(provided("x"), "name: << inputs.tenant >>", "name: shop", 1)
+	crds := func(scope string) string {
+		return strings.Replace(set(one, "shops.acme.example}, spec: {scope: "+scope+", names: {kind: Shop}"), "apiVersion: v1, kind: Namespace", "apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition", 1)
+	}
 	disowned := func(tree string) string {
 		return strings.NewReplacer("metadata: {name: "+named, "metadata: {annotations: {fluxcd.controlplane.io/prune: disabled}, name: "+named,
 			"{inputs", "{commonMetadata: {annotations: {fluxcd.controlplane.io/prune: enabled}}, inputs").Replace(tree)
@@ -177,13 +184,17 @@ func TestTakenBySet(t *testing.T) {
 		"its provider says another one":  {provided("shop"), provided("web"), 1},
 		"its provider says the same":     {provided("shop"), provided("shop"), 0},
 		"the operator keeps it":          {strings.Replace(set(one, named), "metadata: {name: "+named, "metadata: {annotations: {fluxcd.controlplane.io/prune: disabled}, name: "+named, 1), repository(), 0},
+		"its provider goes":              {constant, strings.Replace(constant, "-- clusters/prod/p.yaml", "-- other/p.yaml", 1), 1},
+		"nothing of a constant changes":  {constant, constant, 0},
+		"its scope changes":              {crds("Cluster"), crds("Namespaced"), 1},
+		"the scope is the same":          {crds("Cluster"), crds("Cluster"), 0},
 		"its set says that it goes":      {disowned(set(one, named)), repository(), 1},
 		"what prunes nothing applies it": {prunesNothing(set(one, named)), prunesNothing(set("{name: other}", named)), 1},
 		"what is not known may be it":    {set(one, "<< inputs.from >>"), repository(), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := New(p, clusters(t, p, c.before), clusters(t, p, c.after))
-			moves := g.Taken([]Build{{Entry: entry(t, g, 0, "held"), Objects: []Object{{Kind: "Service", Namespace: "shop", Name: "a"}}}},
+			moves := g.Taken([]Build{{Entry: entry(t, g, 0, "held"), Objects: []Object{{Kind: "Service", Namespace: "shop", Name: "a"}, {Group: "acme.example", Kind: "Shop", Namespace: "x", Name: "a"}}}},
 				g.Lost([]Build{{Entry: entry(t, g, 0, "apps-rt")}}, []Build{{Entry: entry(t, g, 1, "apps-rt")}}, nil))
 			held := map[string]bool{}
 			for _, m := range moves {
@@ -214,6 +225,7 @@ func TestTakenByTree(t *testing.T) {
 	parents := flat("-- clusters/prod/parent.yaml --\n" + ks("parent", "./parent", "flux-system") + "-- parent/cm.yaml --\n" + configMap)
 	inParent := changed(parents, "-- clusters/prod/apps-rt.yaml --\n", "-- parent/apps-rt.yaml --\n")
 	filled := changed(flat("-- clusters/prod/vars.yaml --\n"+strings.Replace(secret("vars"), "{password: x}", "{ns: shop}", 1)), rt, strings.Replace(rt, "{path", "{postBuild: {substituteFrom: [{kind: Secret, name: vars}]}, path", 1))
+	copied := changed(filled, "metadata: {name: vars, ", "metadata: {name: vars, annotations: {replicator.v1.mittwald.de/replicate-from: flux-system/orig}, ") + "-- clusters/prod/orig.yaml --\n" + strings.Replace(secret("orig"), "{password: x}", "{ns: web}", 1)
 	own := changed(flat("-- clusters/prod/own.yaml --\n"+gitRepository("own", "main")), rt, ks("apps-rt", "./apps/rt", "own"))
 	team := changed(parents, ks("parent", "./parent", "flux-system"), strings.Replace(ks("parent", "./parent", "flux-system"), "namespace: flux-system", "namespace: team", 1),
 		"-- clusters/prod/held.yaml --\n", "-- parent/held.yaml --\n")
@@ -244,6 +256,7 @@ func TestTakenByTree(t *testing.T) {
 		"a ResourceSet makes what makes it": {flat(""), changed(flat(""), rt, strings.Replace(object("fluxcd.controlplane.io/v1", "ResourceSet", "rt", "{resources: [")+"{"+
 			strings.NewReplacer("---\n", "", "\n", ", ").Replace(strings.TrimSpace(rt))+"}]}\n", "]}\n}]}", "]}", 1)), shop, true, web, 1},
 		"its variable has another value":     {filled, changed(filled, "{ns: shop}", "{ns: other}"), variable, true, web, 1},
+		"what its variable is copied from":   {copied, changed(copied, "{ns: web}", "{ns: other}"), variable, true, web, 1},
 		"another variable has":               {filled, changed(filled, "{ns: shop}", "{ns: shop, x: y}"), shop, true, web, 0},
 		"its source says something else":     {own, changed(own, "metadata: {name: own, namespace: flux-system}\nspec: {", "metadata: {name: own, namespace: flux-system}\nspec: {interval: 9m, sparseCheckout: [apps], "), shop, true, web, 1},
 		"its source hands on a part":         {own, changed(own, "branch: main}}\n-- clusters/prod/rw", "branch: main}}\n-- clusters/prod/rw", "metadata: {name: own, namespace: flux-system}\nspec: {", "metadata: {name: own, namespace: flux-system}\nspec: {sparseCheckout: [apps/rt/x], "), shop, true, web, 1},
@@ -316,6 +329,17 @@ func TestTakenUnknown(t *testing.T) {
 	onSpoke := changed(chart, release("r", ""), release("r", kubeConfig), heldList, "resources: [x.yaml, r.yaml]") + "-- apps/held/r.yaml --\n" +
 		object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "held", "{"+kubeConfig+"chart: {spec: {chart: a, sourceRef: {kind: HelmRepository, name: b}}}}")
 	onThird := changed(onSpoke, release("r", kubeConfig), release("r", "kubeConfig: {secretRef: {name: third}}, "))
+	self := changed(listed, "name: apps-rt, namespace: flux-system", "name: apps-rt, namespace: infra")
+	helper := chart + "-- charts/shop/templates/_h.tpl --\n{{ h }}\n"
+	packed := changed(chart, "kind: Namespace", "kind: Service") + "-- charts/shop/charts/a.tgz --\nx\n"
+	charted := changed(chart, "sourceRef: {kind: GitRepository, name: flux-system}}}}", "sourceRef: {kind: GitRepository, name: own}}}}", "-- clusters/prod/rw.yaml --\n", "-- clusters/prod/own.yaml --\n"+gitRepository("own", "main")+"-- clusters/prod/rw.yaml --\n")
+	heldChart := func(namespace string) string {
+		return changed(repository(), heldList, "resources: [x.yaml, r.yaml]") + "-- apps/held/r.yaml --\n" + release("r", "") + "-- charts/shop/Chart.yaml --\nname: shop\n-- charts/shop/templates/a.yaml --\nkind: Service\nmetadata: {name: a,\n  namespace: " + namespace + "\n}\n"
+	}
+	heldSet := func(spec string) string {
+		return changed(repository(), heldList, "resources: [x.yaml, set.yaml]") + "-- apps/held/set.yaml --\n" + object("fluxcd.controlplane.io/v1", "ResourceSet", "set",
+			"{resources: [{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: a, namespace: web}, spec: {"+spec+", chart: {spec: {chart: a, sourceRef: {kind: HelmRepository, name: b}}}}}]}")
+	}
 	rt := ks("apps-rt", "./apps/rt", "flux-system")
 	keeps := func(tree string) string {
 		return changed(tree, rt, strings.Replace(rt, "{path", "{prune: false, path", 1))
@@ -358,6 +382,21 @@ func TestTakenUnknown(t *testing.T) {
 		"a branch is read by what stands in it": {tenants, tenants, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "team"}}, true},
 		"a set of what stands in it makes one":  {teamSet, teamSet, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "team"}}, true},
 		"a set that stands in it makes one":     {infraSet, infraSet, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "infra"}}, true},
+		"what reads a branch prunes from now":   {keepsTenant, changed(keepsTenant, "{prune: false, path: ./apps/tenant", "{path: ./apps/other"), "clusters/prod/tenant-ks.yaml", "", nil, true},
+		"it stands in it itself":                {self, self, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "infra"}}, true},
+		"a kind of sets goes":                   {teamSet, teamSet, "apps/rt/x.yaml", "", []Object{{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "resourcesets.fluxcd.controlplane.io"}}, true},
+		"its chart is called otherwise":         {chart, changed(chart, "name: shop\n", "name: web\n"), "charts/shop/Chart.yaml", "", nil, true},
+		"a helper changes":                      {helper, changed(helper, "{{ h }}", "{{ i }}"), "charts/shop/templates/_h.tpl", "", nil, true},
+		"something is left out from now":        {chart, chart + "-- charts/shop/.helmignore --\ntemplates/ns.yaml\n", "charts/shop/.helmignore", "", nil, true},
+		"it is called otherwise":                {chart, changed(chart, release("r", ""), release("r", "releaseName: web, ")), "apps/rt/r.yaml", "", nil, true},
+		"it is rendered otherwise":              {chart, changed(chart, release("r", ""), release("r", "postRenderers: [{kustomize: {patches: [{patch: x}]}}], ")), "apps/rt/r.yaml", "", nil, true},
+		"its source leaves something out":       {charted, changed(charted, "metadata: {name: own, namespace: flux-system}\nspec: {", "metadata: {name: own, namespace: flux-system}\nspec: {ignore: charts/shop/templates/ns.yaml, "), "clusters/prod/own.yaml", "", nil, true},
+		"a packed chart goes":                   {packed, strings.Replace(packed, "-- charts/shop/charts/a.tgz --", "-- other/a.tgz --", 1), "charts/shop/charts/a.tgz", "", nil, true},
+		"a release's chart says another":        {heldChart("shop"), heldChart("shop"), "apps/rt/x.yaml", "", shop, true},
+		"it says its own":                       {heldChart("{{ .Release.Namespace }}"), heldChart("{{ .Release.Namespace }}"), "apps/rt/x.yaml", "", shop, false},
+		"a set's release may be there":          {heldSet("valuesFrom: [{kind: ConfigMap, name: a}]"), heldSet("valuesFrom: [{kind: ConfigMap, name: a}]"), "apps/rt/x.yaml", "", shop, true},
+		"a set's release is elsewhere":          {heldSet("interval: 5m"), heldSet("interval: 5m"), "apps/rt/x.yaml", "", shop, false},
+		"a set's release may make any kind":     {heldSet("interval: 5m"), heldSet("interval: 5m"), "apps/rt/x.yaml", "", crd, true},
 		"a template goes":                       {chart, strings.Replace(chart, "-- charts/shop/templates/ns.yaml", "-- other/ns.yaml", 1), "charts/shop/templates/ns.yaml", "", nil, true},
 		"it changes":                            {chart, strings.Replace(chart, "{{ .Values.x }}", "{{ .Values.y }}", 1), "charts/shop/templates/ns.yaml", "", nil, true},
 		"another one does":                      {chart, strings.Replace(chart, "{{ x }}", "{{ y }}", 1), "charts/shop/templates/cm.yaml", "", nil, false},
@@ -435,18 +474,19 @@ func TestTakenByRule(t *testing.T) {
 		err    string
 		want   int
 	}{
-		"in it":                      {ruled, repository(), shop, service("shop", "apps/rt/x.yaml"), "", 1},
-		"something else by a rule":   {ruled, repository(), shop, service("shop", "apps/rt-base/x.yaml"), "", 1},
-		"by no rule":                 {none, repository(), namespace("shop", ""), service("shop", "apps/rt/x.yaml"), "", 0},
-		"in another one":             {ruled, repository(), shop, service("web", "apps/rt/x.yaml"), "", 0},
-		"its file is by a rule, too": {ruled, repository(), namespace("shop", "apps/tenant/x.yaml"), service("shop", "apps/rt/x.yaml"), "", 1},
-		"it was not built":           {ruled, repository(), shop, Object{}, "broken", 1},
-		"what goes is not known":     {ruled, repository(), Object{}, service("web", "apps/rt-base/x.yaml"), "", 1},
-		"of a release":               {ruled, released, shop, Object{}, "", 1},
-		"of a release elsewhere":     {ruled, released, namespace("web", ""), Object{}, "", 0},
-		"by a preset":                {preset, strings.ReplaceAll(repository(), "rt-base", "rt-window"), shop, service("shop", "apps/rt-window/x.yaml"), "", 1},
-		"the preset makes it live":   {preset, repository(), shop, service("shop", "apps/rt/x.yaml"), "", 0},
-		"it is of another cluster":   {ruled, strings.Replace(repository(), "spec: {path: ./apps/by-path", "spec: {kubeConfig: {secretRef: {name: spoke}}, path: ./apps/by-path", 1), shop, service("shop", "apps/rt/x.yaml"), "", 0},
+		"in it":                        {ruled, repository(), shop, service("shop", "apps/rt/x.yaml"), "", 1},
+		"something else by a rule":     {ruled, repository(), shop, service("shop", "apps/rt-base/x.yaml"), "", 1},
+		"what applies it stands in it": {ruled, strings.Replace(repository(), "name: apps-rt, namespace: flux-system", "name: apps-rt, namespace: shop", 1), shop, service("web", "apps/rt-base/x.yaml"), "", 1},
+		"by no rule":                   {none, repository(), namespace("shop", ""), service("shop", "apps/rt/x.yaml"), "", 0},
+		"in another one":               {ruled, repository(), shop, service("web", "apps/rt/x.yaml"), "", 0},
+		"its file is by a rule, too":   {ruled, repository(), namespace("shop", "apps/tenant/x.yaml"), service("shop", "apps/rt/x.yaml"), "", 1},
+		"it was not built":             {ruled, repository(), shop, Object{}, "broken", 1},
+		"what goes is not known":       {ruled, repository(), Object{}, service("web", "apps/rt-base/x.yaml"), "", 1},
+		"of a release":                 {ruled, released, shop, Object{}, "", 1},
+		"of a release elsewhere":       {ruled, released, namespace("web", ""), Object{}, "", 0},
+		"by a preset":                  {preset, strings.ReplaceAll(repository(), "rt-base", "rt-window"), shop, service("shop", "apps/rt-window/x.yaml"), "", 1},
+		"the preset makes it live":     {preset, repository(), shop, service("shop", "apps/rt/x.yaml"), "", 0},
+		"it is of another cluster":     {ruled, strings.Replace(repository(), "spec: {path: ./apps/by-path", "spec: {kubeConfig: {secretRef: {name: spoke}}, path: ./apps/by-path", 1), shop, service("shop", "apps/rt/x.yaml"), "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := New(c.policy, clusters(t, c.policy, c.tree), clusters(t, c.policy, c.tree))
@@ -488,6 +528,28 @@ func TestTakenUnbuilt(t *testing.T) {
 		lost := g.Lost([]Build{c.of}, []Build{{Entry: entry(t, g, 1, "apps-rt")}}, []string{"apps/rt/ns.yaml"})
 		if (len(lost) > 0) != c.want {
 			t.Errorf("%s: %v", name, lost)
+		}
+	}
+}
+
+// TestTakenByForce: with force Flux may delete what it cannot change, whatever that is.
+func TestTakenByForce(t *testing.T) {
+	p := parse(t, file)
+	rt := ks("apps-rt", "./apps/rt", "flux-system")
+	forced := strings.Replace(repository(), rt, strings.Replace(rt, "{path", "{force: true, path", 1), 1)
+	shop := func(hash string) []Object { return []Object{{Kind: "Namespace", Name: "shop", Path: hash}} }
+	for name, c := range map[string]struct {
+		tree string
+		now  string
+		want int
+	}{
+		"it changes":       {repository(), "other", 0},
+		"by force":         {forced, "other", 1},
+		"nothing by force": {forced, "one", 0},
+	} {
+		g := New(p, clusters(t, p, c.tree), clusters(t, p, c.tree))
+		if got := g.Lost([]Build{{Entry: entry(t, g, 0, "apps-rt"), Objects: shop("one")}}, []Build{{Entry: entry(t, g, 1, "apps-rt"), Objects: shop(c.now)}}, nil); len(got) != c.want {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }
