@@ -328,18 +328,21 @@ func variablesOf(t *Tree, own map[string]string, from []*thing) manifest.Variabl
 			into[key] = value
 		}
 	}
+	over := func() { // any of them may have another value
+		v.Open = true
+		for key := range v.Values {
+			v.Unknown[key] = true
+		}
+		clear(v.Values)
+		clear(v.Secret)
+	}
 	for _, c := range from {
 		var values map[string]string
 		if c != nil {
 			values = c.values(t)
 		}
 		if c == nil || c.unread {
-			v.Open = true
-			for key := range v.Values {
-				v.Unknown[key] = true
-			}
-			clear(v.Values)
-			clear(v.Secret)
+			over()
 		}
 		if c == nil {
 			continue
@@ -363,12 +366,11 @@ func variablesOf(t *Tree, own map[string]string, from []*thing) manifest.Variabl
 			put(key, "", true, nil)
 		}
 	}
-	open := slices.ContainsFunc(slices.Collect(maps.Keys(own)), func(key string) bool { return manifest.Unfilled(key) != "" })
 	for key, value := range own {
-		if put(key, value, open, v.Values); open { // it may be any of them
-			delete(v.Values, key)
-		}
+		put(key, value, false, v.Values)
 	}
-	v.Open = v.Open || open
+	if slices.ContainsFunc(slices.Collect(maps.Keys(own)), func(key string) bool { return manifest.Unfilled(key) != "" }) {
+		over()
+	}
 	return v
 }

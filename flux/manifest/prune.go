@@ -88,8 +88,13 @@ func prune(n *Node) bool {
 		if renders := At(spec, "postRenderers"); renders != nil && At(instance, "sync") != nil { // they may change what is synced, as other values
 			spec.Content = append(spec.Content, Mapping(renders.Line, "valuesFrom").Content[0], &Node{Kind: SequenceNode, Line: renders.Line})
 		}
-		renders := At(spec, "postRenderers")
-		Keep(spec, "chartRef", "chart", "valuesFrom", "releaseName", "targetNamespace", "storageNamespace", "kubeConfig", AccountName)
+		renders, open := At(spec, "postRenderers"), []string{}
+		for _, key := range []string{"values", "postRenderers"} {
+			if Unfilled(Scalar(At(spec, key))) != "" {
+				open = append(open, key)
+			}
+		}
+		Keep(spec, append(open, "chartRef", "chart", "valuesFrom", "releaseName", "targetNamespace", "storageNamespace", "kubeConfig", AccountName)...)
 		if spec != nil {
 			spec.Content = append(spec.Content, chart.Content...)
 		}
@@ -303,7 +308,7 @@ func Keep(n *Node, keys ...string) {
 	}
 	var content []*Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if slices.Contains(keys, n.Content[i].Value) {
+		if key := n.Content[i].Value; slices.Contains(keys, key) || strings.Contains(key, "${") { // which may be one of them
 			content = append(content, n.Content[i], n.Content[i+1])
 		}
 	}

@@ -165,11 +165,17 @@ var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*`)
 var sections = []string{
 	"spec", "sourceRef", "postBuild", "substitute", "substituteFrom", "components", "patches", "patchesStrategicMerge", "patchesJson6902", "decryption", "kubeConfig",
 	"secretRef", "configMapRef", "certSecretRef", "proxySecretRef", "chartRef", "valuesFrom", "valuesFiles", "ref", "include", "repository", "sparseCheckout", "verify",
-	"sources", "artifacts", "copy",
+	"sources", "artifacts", "copy", "values", "postRenderers", "commonMetadata", "recurseSubmodules", "inputs", "inputsFrom",
 }
 
-// references are the sections in which a kind, an alias or a path leads to something.
-var references = []string{"sourceRef", "chartRef", "substituteFrom", "valuesFrom", "sources", "copy"}
+// lists are the sections that are lists of others, not of texts.
+var lists = []string{"postBuild", "substituteFrom", "patches", "patchesJson6902", "valuesFrom", "include", "sources", "artifacts", "copy", "inputs", "inputsFrom", "resources"}
+
+// references are the sections in which a kind, an alias or a path leads to something, and leads is what these are called.
+var (
+	references = []string{"sourceRef", "chartRef", "substituteFrom", "valuesFrom", "sources", "copy", "include"}
+	leads      = []string{"kind", "alias", "from", "to", "strategy", "fromPath", "toPath"}
+)
 
 // Refilled is a document with what variables make of it that is more than a text: Flux fills them into YAML, and reads that again. What it may have by one
 // whose value is not known is a problem.
@@ -215,7 +221,9 @@ func (w *Work) open(d *Doc, n *Node, in, of string) {
 			key = n.Content[i-1]
 		}
 		field := key.Value
-		if key == child {
+		if n.Kind == SequenceNode {
+			field = "one of " + in
+		} else if key == child {
 			field = "a key"
 		}
 		switch p := Unset(d.At(child), field, child.Value, of); {
@@ -226,16 +234,28 @@ func (w *Work) open(d *Doc, n *Node, in, of string) {
 			if n.Kind == SequenceNode {
 				within = in
 			}
-			if within != "metadata" && within != "commonMetadata" && within != "substitute" { // of which the keys are anybody's
+			if within != "metadata" && within != "commonMetadata" && within != "substitute" {
 				w.open(d, child, within, of)
+			} else {
+				w.openKeys(d, child, of)
 			}
-		case n.Kind == SequenceNode && strings.HasPrefix(child.Value, "${<<") && slices.Contains(sections, in):
+		case n.Kind == SequenceNode && p.Variable != "" && (strings.HasPrefix(child.Value, "${<<") && slices.Contains(sections, in) || slices.Contains(lists, in)):
 			p.Of = d.titleOr(of)
 			w.Note(p)
-		case p.Variable != "" && n.Kind == MappingNode && (key == child || slices.Contains(sections, key.Value) || slices.Contains(references, in) && slices.Contains([]string{"kind", "alias", "from"}, key.Value)):
+		case p.Variable != "" && n.Kind == MappingNode && (key == child || slices.Contains(sections, key.Value) || key.Value == "chart" && in == "spec" && At(n, "sourceRef") == nil || slices.Contains(references, in) && slices.Contains(leads, key.Value)):
 			p.Of = d.titleOr(of)
 			w.Note(p)
 		}
+	}
+}
+
+// openKeys says where in a section whose keys are anybody's a key has a variable without a value: it may be one that decides something.
+func (w *Work) openKeys(d *Doc, n *Node, of string) {
+	for i, child := range n.Content {
+		if p := Unset(d.At(child), "a key", child.Value, d.titleOr(of)); n.Kind == MappingNode && i%2 == 0 && p.Variable != "" {
+			w.Note(p)
+		}
+		w.openKeys(d, child, of)
 	}
 }
 
@@ -362,6 +382,7 @@ func decoded(value string) (string, bool) {
 // Values is what a ConfigMap or Secret says: hidden is the keys of what is encrypted, or no text, and unread says that there may be others.
 func (d *Doc) Values() (out map[string]string, hidden map[string]bool, unread bool) {
 	out, hidden, unread = map[string]string{}, map[string]bool{}, At(d.Node, keyUnread) != nil || d.Vague
+	open := false // the name of one is not known
 	read := func(section string, decode bool) {
 		n := unpacked(At(d.Node, section))
 		if n == nil || n.Kind != MappingNode {
@@ -369,7 +390,7 @@ func (d *Doc) Values() (out map[string]string, hidden map[string]bool, unread bo
 			return
 		}
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			unread = unread || Unfilled(n.Content[i].Value) != ""
+			open = open || Unfilled(n.Content[i].Value) != ""
 			key, value, ok := n.Content[i].Value, d.Vars.Expand(Scalar(n.Content[i+1])), true
 			if decode {
 				value, ok = decoded(value)
@@ -384,5 +405,11 @@ func (d *Doc) Values() (out map[string]string, hidden map[string]bool, unread bo
 	}
 	read("data", d.Text("kind") == "Secret")
 	read("stringData", false)
-	return out, hidden, unread
+	if open { // it may be called as one of the others
+		for key := range out {
+			hidden[key] = true
+		}
+		clear(out)
+	}
+	return out, hidden, unread || open
 }

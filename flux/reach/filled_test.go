@@ -42,6 +42,9 @@ func TestFilled(t *testing.T) {
 			strings.Replace(lines, "spec:\n", "spec:\n  path: ./apps\n  sourceRef: {kind: GitRepository, name: flux-system}\n", 1)
 	}
 	const operation, known, hidden = `patch: '[{"op": "replace", "path": "/spec/path", "value": "./apps"}]'}`, "substitute: {X: held, Y: apps, Z: prod}", "substituteFrom: [{kind: Secret, name: variables}]"
+	release := func(spec string) string {
+		return root + "-- clusters/prod/held.yaml --\n" + postBuild(heldKs("./apps", "GitRepository", "flux-system"), hidden) + "-- apps/r.yaml --\n" + object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{"+spec+"}")
+	}
 	for name, c := range map[string]struct{ tree, file, want string }{
 		"a patch":                               {patched(known, "{target: {name: held}, "+operation), "apps/a.yaml", "weekend"},
 		"a variable in a patch's target":        {patched(known, "{target: {name: \"${X}\"}, "+operation), "apps/a.yaml", "weekend"},
@@ -60,9 +63,16 @@ func TestFilled(t *testing.T) {
 		"one that is components":                {lines("substitute: {X: \"[../comp]\"}", "spec:\n  components: ${X}\n"), "comp/a.yaml", "weekend"},
 		"a section that is hidden":              {lines(hidden, "spec:\n  postBuild: ${X}\n"), "live/vals.yaml", broken},
 		"all of it, hidden":                     {lines(hidden, "spec: ${X}\n"), "live/vals.yaml", broken},
-		"a source without a spec":               {lines(hidden, "spec:\n  interval: ${X}\n---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: Bucket\nmetadata: {name: x, annotations: {\"${X}\": x}}\n"), "live/vals.yaml", "-"},
+		"a key of annotations":                  {lines(hidden, "spec:\n  interval: ${X}\n---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: Bucket\nmetadata: {name: x, annotations: {\"${X}\": x}}\n"), "live/vals.yaml", broken},
 		"a key that is hidden":                  {lines(hidden, "spec:\n  ${X}: {substituteFrom: [{kind: ConfigMap, name: vals}]}\n"), "live/vals.yaml", broken},
-		"a value that is hidden":                {lines(hidden, "spec:\n  postBuild: {substitute: {ref: \"${X}\", \"${X}\": x}}\n"), "live/vals.yaml", "-"},
+		"a key of substitute":                   {lines(hidden, "spec:\n  postBuild: {substitute: {ref: \"${X}\", \"${X}\": x}}\n"), "live/vals.yaml", broken},
+		"a value that is hidden":                {lines(hidden, "spec:\n  postBuild: {substitute: {ref: \"${X}\"}}\n"), "live/vals.yaml", "-"},
+		"an entry of a list that is hidden":     {lines(hidden, "spec:\n  postBuild: {substituteFrom: [\"${X}\"]}\n"), "live/vals.yaml", broken},
+		"metadata for all that is hidden":       {lines(hidden, "spec:\n  commonMetadata: ${X}\n"), "live/vals.yaml", broken},
+		"a release's values that are hidden":    {release("values: \"${X}\""), "README.md", broken},
+		"a release's field that is hidden":      {release("\"${X}\": [{kind: ConfigMap, name: vals}]"), "README.md", broken},
+		"a release's chart that is hidden":      {release("chart: \"${X}\""), "README.md", broken},
+		"a release that is known":               {release("values: {a: \"${X}\"}"), "README.md", "-"},
 		"a text that is hidden":                 {lines(hidden, "spec:\n  interval: ${X}\n"), "live/vals.yaml", "-"},
 		"data that is a variable":               {between("", "substitute: {X: \"{DIR: apps}\"}", "data: ${X}\n") + defaults, "apps/a.yaml", broken},
 		"a key of data":                         {between("", "substitute: {X: DIR}", "data: {\"${X}\": apps}\n") + defaults, "apps/a.yaml", broken},
