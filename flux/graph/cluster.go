@@ -66,7 +66,7 @@ type Cluster struct {
 	merged   map[manifest.Ref]bool                    // those among them that stand in a file
 	merging  map[string][]*thing                      // what adds to these, by their names
 	named    map[[2]string][]*Kustomization           // by namespace and name
-	released map[manifest.Ref][]*thing                // HelmReleases by name, once they were asked for
+	released index                                    // HelmReleases and others that refer to objects by name, once they were asked for
 	referred map[manifest.Ref]bool                    // ConfigMaps and Secrets that something refers to, likewise
 	read     map[*Source]bool                         // that Kustomizations read as this repository
 }
@@ -154,14 +154,7 @@ func (c *Cluster) Led(of manifest.Ref) (all []manifest.Led, known bool) {
 		}
 		return all, len(all) > 0 || len(named) == 0
 	case helmRelease:
-		if c.released == nil {
-			c.released = map[manifest.Ref][]*thing{}
-			for _, r := range c.releases {
-				ref := manifest.Ref{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
-				c.released[ref] = append(c.released[ref], r)
-			}
-		}
-		for _, r := range c.released[of] {
+		for _, r := range c.reading(of) {
 			all = append(all, r.led())
 		}
 		return all, true
@@ -172,6 +165,23 @@ func (c *Cluster) Led(of manifest.Ref) (all []manifest.Led, known bool) {
 		}
 	}
 	return all, true
+}
+
+// reading is the objects of a name that refer to others, or of which others are made.
+func (c *Cluster) reading(of manifest.Ref) []*thing {
+	if c.released == nil {
+		c.released = index{}
+		for _, r := range slices.Concat(c.releases, c.makers) {
+			ref := manifest.Ref{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
+			c.released[ref] = append(c.released[ref], r)
+		}
+	}
+	return c.released[of]
+}
+
+// Knows reports whether an object of a kind that is read was read.
+func (c *Cluster) Knows(of manifest.Ref) bool {
+	return len(c.reading(of)) > 0 || slices.ContainsFunc(c.index[of], func(s *thing) bool { return s.by == nil })
 }
 
 // unnamed says which clusters of what may be this repository stand in hidden directories, where none is looked for.

@@ -24,6 +24,19 @@ func Leads(group, kind string) bool {
 	return false
 }
 
+// Refers reports whether objects of a kind lead Flux nowhere by themselves, and what does is made of them.
+func Refers(group, kind string) bool {
+	switch group {
+	case "":
+		return kind == ServiceAccount
+	case GroupSource:
+		return kind == "HelmRepository" || kind == "HelmChart" || kind == "Bucket"
+	case GroupOperator:
+		return kind == "ResourceSet" || kind == "ResourceSetInputProvider"
+	}
+	return Makes(kind)
+}
+
 // Takes reports whether others go with an object of a kind: with a Namespace what is in it, with a CustomResourceDefinition what is of its kind.
 func Takes(group, kind string) bool {
 	return group == "" && kind == "Namespace" || group == "apiextensions.k8s.io" && kind == "CustomResourceDefinition"

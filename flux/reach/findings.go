@@ -376,6 +376,9 @@ func (g *Graph) differs(by graph.Entry, o Object) string {
 	case plain && o.Namespace != "" && by.Target() == by.Root().Target():
 		return g.holdsOther(by.Cluster, ref, o)
 	case !manifest.Leads(o.Group, o.Kind):
+		if manifest.Refers(o.Group, o.Kind) && o.Namespace != "" && !by.Cluster.Knows(ref) {
+			return wordNotRead(o)
+		}
 		return ""
 	}
 	all, known := by.Cluster.Led(ref)
