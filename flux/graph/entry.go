@@ -261,14 +261,9 @@ func (e Entry) Ignores() []string {
 	return manifest.SortedKeys(out)
 }
 
-// MayTake reports whether a file of the tree may make a Namespace or a CustomResourceDefinition, by what it says or because it cannot be read.
-func (e Entry) MayTake(file string) bool {
-	return path.Ext(file) == ".tgz" || e.Cluster.tree.says(file, manifest.MayTake)
-}
-
-// MayLeave reports whether a file of a chart may say a namespace that is not that of the release.
-func (e Entry) MayLeave(file string) bool {
-	return path.Ext(file) == ".tgz" || e.Cluster.tree.says(file, manifest.MayLeave)
+// Speaks reports whether a file of the tree may say something: it does, or cannot be read, or is a packed chart.
+func (e Entry) Speaks(file string, what func(text []byte) bool) bool {
+	return path.Ext(file) == ".tgz" || e.Cluster.tree.says(file, what)
 }
 
 // Pieced reports whether the source of the entry point hands on a part of what stands in the tree, or is put together of such.

@@ -422,6 +422,8 @@ func (o *Objects) generator(t *Tree, d *manifest.Doc, object Object) {
 // externalArtifact is the kind of what an ArtifactGenerator makes.
 const externalArtifact = "ExternalArtifact"
 
+var packing = []string{externalArtifact, "HelmChart"} // what stands in no file may be made of anything
+
 // link finds the sources of the Kustomizations from an index on.
 func (o *Objects) link(from int) {
 	for _, k := range o.Kustomizations[from:] {

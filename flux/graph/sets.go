@@ -382,9 +382,6 @@ func (e Entry) makers(all []*thing) (out []Maker) {
 	return out
 }
 
-// valuesOfStep is how many values of variables are a step.
-const valuesOfStep = 64
-
 // Fills is a hash of what fills the variables of what the entry point applies, and of its ResourceSets and releases of charts here.
 func (e Entry) Fills() string {
 	h := &manifest.Digest{}
@@ -403,7 +400,7 @@ func (e Entry) Fills() string {
 	}
 	vars := k.Variables()
 	found, _ := e.Cluster.variables(k)
-	if e.Cluster.tree.Step(e.Path(), 1+len(found)+len(vars.Values)/valuesOfStep) {
+	if e.Cluster.tree.Step(e.Path(), 1+len(found)+len(vars.Values)>>6) {
 		return h.String()
 	}
 	for _, name := range manifest.SortedKeys(vars.Values) {

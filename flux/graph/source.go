@@ -310,6 +310,11 @@ func (w *walk) resolve(c *Cluster, k *Kustomization) {
 	k.apart = slices.ContainsFunc(own, func(p piece) bool { return p.Dir != own[0].Dir })
 	origins, missing := w.origins(c, k.uses, k.Object)
 	foreign := slices.ContainsFunc(origins, func(o origin) bool { return c.foreign(o.thing) })
+	for _, u := range missing {
+		if slices.Contains(packing, u.ref.Kind) {
+			w.tree.Note(manifest.Problem{Place: k.from.Place, Text: wordNoSource(u.ref), Of: k.title()})
+		}
+	}
 	if own = append(own, gone...); len(own) == 0 {
 		if !foreign && len(missing) == 0 {
 			w.tree.Note(manifest.Problem{Place: k.PathLine, Text: wordNotCopied(k), Of: k.title()})
@@ -435,7 +440,7 @@ func (w *walk) depends(c *Cluster) {
 			if made[u.ref] == nil {
 				made[u.ref] = &thing{Object: Object{Kind: u.ref.Kind, Namespace: u.ref.Namespace, Name: u.ref.Name}}
 			}
-			if origins = append(slices.Clip(origins), origin{made[u.ref], u}); u.ref.Kind == externalArtifact && u.role == roleChart {
+			if origins = append(slices.Clip(origins), origin{made[u.ref], u}); slices.Contains(packing, u.ref.Kind) && u.role == roleChart {
 				w.tree.Note(manifest.Problem{Place: r.Place, Text: wordNoSource(u.ref), Of: r.Entry.title()})
 			}
 		}

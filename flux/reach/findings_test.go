@@ -228,7 +228,9 @@ func TestDiffers(t *testing.T) {
 		{object("apps/rw", "GitRepository//main"), "kustomize gives Kustomization.kustomize.toolkit.fluxcd.io flux-system/apps-rw the source GitRepository//main, but the graph has read GitRepository/flux-system/rw"},
 		{Object{Group: manifest.GroupSource, Kind: "GitRepository", Namespace: "flux-system", Name: "rw", Source: "https://example.com/x branch ${b}"}, ""},
 		{Object{Group: manifest.GroupSource, Kind: "GitRepository", Namespace: "flux-system", Name: "none", Source: "https://example.com/x"}, "kustomize makes GitRepository.source.toolkit.fluxcd.io flux-system/none, which the graph has not read"},
-		{Object{Group: manifest.GroupSource, Kind: "Bucket", Namespace: "flux-system", Name: "none"}, ""},
+		{Object{Group: manifest.GroupSource, Kind: "Bucket", Namespace: "flux-system", Name: "none"}, "kustomize makes Bucket.source.toolkit.fluxcd.io flux-system/none, which the graph has not read"},
+		{Object{Group: "bitnami.com", Kind: "SealedSecret", Namespace: "flux-system", Name: "none"}, "kustomize makes SealedSecret.bitnami.com flux-system/none, which the graph has not read"},
+		{Object{Group: "apps", Kind: "Deployment", Namespace: "flux-system", Name: "none"}, ""},
 		{Object{Kind: "ConfigMap", Namespace: "flux-system", Name: "none"}, ""}, // nothing refers to it
 	} {
 		if got := g.differs(root, c.object); got != c.want {

@@ -154,7 +154,7 @@ func (g *Graph) unnamed(before []Build, files []string) (out []Loss) {
 			break
 		}
 		for in, files := range left(b, after, stays, changed) {
-			if (stays || deletes(b.Entry)) && slices.ContainsFunc(files, b.Entry.MayTake) {
+			if (stays || deletes(b.Entry)) && mayTake(b.Entry, files) {
 				out = append(out, Loss{from: b.Entry, unnamed: true, in: in})
 			}
 		}
@@ -195,7 +195,7 @@ func left(b Build, after graph.Entry, stays bool, changed map[string]bool) map[s
 	}
 	all := !stays || after.Digest() != e.Digest()
 	for f := range changed {
-		all = all || kustomize.IsBuild(f) && e.Reads(f)
+		all = all || kustomize.IsBuild(f) && e.Reads(f) && !e.Guessed() // which may read what others do
 	}
 	for _, f := range e.Files() {
 		if all || changed[f] || !after.Reads(f) {
@@ -216,6 +216,11 @@ func notMade(file string) bool {
 	return strings.HasPrefix(path.Base(file), "values") || path.Ext(file) == ".md" || strings.Contains("/"+file, "/crds/")
 }
 
+// mayTake reports whether one of some files may make a Namespace or a CustomResourceDefinition.
+func mayTake(e graph.Entry, files []string) bool {
+	return slices.ContainsFunc(files, func(f string) bool { return e.Speaks(f, manifest.MayTake) })
+}
+
 // standing is the entry points and releases that go because they, or what applies them, stand in a Namespace that is lost, as far as a file says that they make such. Of what reads another
 // branch that is not known.
 func (g *Graph) standing(lost []Loss) (out []Loss) {
@@ -227,7 +232,7 @@ func (g *Graph) standing(lost []Loss) (out []Loss) {
 		if at < 0 || slices.ContainsFunc(out, func(l Loss) bool { return l.in == in && key(l.from) == key(lost[at].from) }) {
 			return
 		}
-		if makes || slices.ContainsFunc(files, e.MayTake) {
+		if makes || mayTake(e.Entry, files) {
 			out = append(out, Loss{from: lost[at].from, Object: Object{File: lost[at].File}, unnamed: true, in: in})
 		}
 	}
@@ -311,7 +316,7 @@ func (g *Graph) Taken(windowed []Build, lost []Loss) []Move {
 	for _, b := range windowed {
 		owners, makers, said := b.Entry.Owners(), b.Entry.Makers(), map[string]bool{}
 		for i, m := range makers {
-			if slices.ContainsFunc(m.Files, func(f string) bool { return !notMade(f) && b.Entry.MayLeave(f) }) {
+			if slices.ContainsFunc(m.Files, func(f string) bool { return !notMade(f) && b.Entry.Speaks(f, manifest.MayLeave) }) {
 				makers[i].Namespaces["*"] = true
 			}
 		}
