@@ -193,7 +193,7 @@ func has(name, in string) bool {
 // begins finds what of a URL without its scheme is a repository's, where its name is known to end; pinned and pinnedFile what is fetched at
 // a commit, or at a tag that cannot be a branch: by a ref, and of a forge as a file or an archive. No change reaches that.
 var (
-	begins = regexp.MustCompile(`^(?:(?:[^/@]*@)?(?:\w+\.)?github(?:usercontent)?\.com(?::\d+)?[/:][^/]+/[^/]+|.*?(?:\.git(?:/|$)|//))`)
+	begins = regexp.MustCompile(`^(?:(?:[^/@]*@)?(?:(?:www|raw|codeload|ssh)\.)?github(?:usercontent)?\.com(?::\d+)?[/:][^/]+/[^/]+|.*?(?:\.git(?:/|$)|//))`)
 	pinned = regexp.MustCompile(`^(?:[0-9a-f]{40}|refs/tags/.*)$`)
 	// doubled is a host with more than one slash behind it; home is what stands for somebody's directory there, as ssh has it.
 	doubled    = regexp.MustCompile(`^([^/]*)//+`)

@@ -350,9 +350,6 @@ func (m Maker) Fills() string {
 	return h.String()
 }
 
-// Sets is the ResourceSets that the entry point applies.
-func (e Entry) Sets() []Maker { return e.makers(e.Cluster.sets) }
-
 // Makers is the ResourceSets and HelmReleases that the entry point applies.
 func (e Entry) Makers() []Maker { return e.makers(e.Cluster.releases) }
 

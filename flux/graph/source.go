@@ -433,6 +433,11 @@ func (w *walk) depends(c *Cluster) {
 	}
 	seen, made := map[dependency]*manifest.Generator{}, map[manifest.Ref]*thing{}
 	c.packed = slices.Clone(c.sets)
+	for _, s := range c.Sources {
+		if p := manifest.Unset(s.Place, "the name of a source", s.Namespace+"/"+s.Name, ""); p.Variable != "" && p.Variable[0] != '<' {
+			w.tree.Note(p)
+		}
+	}
 	for _, r := range c.releases {
 		w.says(r.unfollowed, c.titleOf(r.Entry))
 		origins, missing := w.origins(c, r.uses, r.Object)

@@ -287,7 +287,7 @@ func (g *Graph) taking(b Build) (out []Loss) {
 			add(o, false, owner, filled)
 		}
 	}
-	for _, s := range b.Entry.Sets() {
+	for _, s := range b.Entry.Makers() {
 		known := owner + refOf(s).String() + "\x00"
 		unknown := known + s.Fills()
 		if s.Asks {

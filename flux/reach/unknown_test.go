@@ -57,6 +57,11 @@ func TestUnknown(t *testing.T) {
 			"-- clusters/prod/kustomization.yaml --\nresources: [a.yaml, held.yaml]\n" + options + "patches: [{target: {labelSelector: in=prod}, path: p.yaml}]\n" +
 			"-- clusters/prod/p.yaml --\n- {op: replace, path: /data/X, value: z}\n"
 	}
+	composed := func(kind string) string { // of this repository, and of what stands in no file
+		return root + "-- clusters/prod/held.yaml --\n" + heldKs("./apps", "ExternalArtifact", "made") + "-- clusters/prod/ag.yaml --\n" + object("source.extensions.fluxcd.io/v1beta1", "ArtifactGenerator", "made",
+			"{sources: [{alias: r, kind: GitRepository, name: flux-system}, {alias: h, kind: "+kind+", name: hand}], artifacts: [{name: made, copy: ["+
+				"{from: \"@r/apps/**\", to: \"@artifact/apps/\"}, {from: \"@h/live/**\", to: \"@artifact/apps/\"}]}]}") + "-- apps/a.yaml --\n" + configMap
+	}
 	chart := held + "-- apps/r.yaml --\n" + object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{chart: {spec: {chart: ./charts/web, sourceRef: {kind: GitRepository, name: flux-system}}}}") +
 		"-- charts/web/Chart.yaml --\nname: web\n"
 	named := "-- clusters/prod/mid.yaml --\n" + strings.Replace(ks("mid", "./mid", "flux-system"), "spec: {", "spec: {postBuild: {substituteFrom: [{kind: Secret, name: hand}]}, ", 1) +
@@ -107,6 +112,12 @@ func TestUnknown(t *testing.T) {
 		"a file at a commit":                        {based("https://example.com/acme/fleet/blob/" + commit + "/live/a.yaml"), elsewhere, "-"},
 		"a directory called as a commit":            {based("https://example.com/acme/fleet//blob/" + commit), elsewhere, broken},
 		"a file of another repository":              {based("https://raw.githubusercontent.com/other/web/v1.2.0/fleet/a.yaml"), elsewhere, "-"},
+		"a file by another host of the forge":       {based("https://media.githubusercontent.com/media/acme/fleet/main/live/a.yaml"), elsewhere, broken},
+		"a file by the API of GitHub":               {based("https://api.github.com/repos/acme/fleet/contents/live/a.yaml"), elsewhere, broken},
+		"a chart in no file":                        {held + "-- apps/r.yaml --\n" + object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{chartRef: {kind: HelmChart, name: c}}"), elsewhere, broken},
+		"an artifact of a chart in no file":         {composed("HelmChart"), elsewhere, broken},
+		"an artifact of an artifact in no file":     {composed("ExternalArtifact"), elsewhere, broken},
+		"a variable in the name of another source":  {open(strings.Replace(gitRepository("own", "main"), "name: own", "name: \"x${X}\"", 1)) + "-- clusters/prod/held.yaml --\n" + heldKs("./apps", "GitRepository", "flux-system"), elsewhere, broken},
 		"a base of the same name elsewhere":         {based("https://github.com/other/tools//fleet?ref=v1"), elsewhere, "-"},
 		"a file of tofu":                            {module("main.tofu", "module \"m\" { source = \"../modules/m\" }"), "modules/m/main.tf", "weekend"},
 		"a module by a variable":                    {module("main.tf", "module \"m\" { source = \"${var.root}/modules/m\" }"), "modules/m/main.tf", "weekend"},
