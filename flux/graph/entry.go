@@ -263,7 +263,8 @@ func (e Entry) Ignores() []string {
 
 // Speaks reports whether a file of the tree may say something: it does, or cannot be read, or is a packed chart.
 func (e Entry) Speaks(file string, what func(text []byte) bool) bool {
-	return path.Ext(file) == ".tgz" || e.Cluster.tree.says(file, what)
+	text, err := e.Cluster.tree.ReadWhole(file, manifest.MaxFile)
+	return path.Ext(file) == ".tgz" || err != nil || e.Cluster.tree.Step(file, 1+len(text)>>10) || what(text)
 }
 
 // Pieced reports whether the source of the entry point hands on a part of what stands in the tree, or is put together of such.

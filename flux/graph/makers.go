@@ -23,7 +23,7 @@ func (c *thing) may(r manifest.Ref) bool {
 			return false
 		}
 		anywhere := r.Namespace == "" || c.Namespace == "" || strings.HasPrefix(c.Kind, "Cluster") || c.Kind == "Bundle"
-		return c.data.Says(r.Name) && (anywhere || c.data.Says(r.Namespace))
+		return c.anyName() || c.data.Says(r.Name) && (anywhere || c.data.Says(r.Namespace))
 	case c.Kind != r.Kind || c.Name != r.Name:
 		return false
 	}
@@ -78,7 +78,7 @@ func (w *walk) makers(c *Cluster) bool {
 		if r.made != nil && len(r.made.Files) == 0 {
 			r.made = nil // its chart stands elsewhere: what it says counts
 		}
-		if r.made != nil && slices.ContainsFunc(r.made.Files, func(f string) bool { return w.tree.says(f, manifest.MayLeave) }) {
+		if r.made != nil && slices.ContainsFunc(r.made.Files, func(f string) bool { return Entry{Cluster: c}.Speaks(f, manifest.MayLeave) }) {
 			r.into = ""
 		}
 		makers = append(makers, r)
@@ -135,10 +135,4 @@ func (w *walk) plain() []*thing {
 		}
 	}
 	return w.plains
-}
-
-// says reports whether a file says something, or cannot be read.
-func (t *Tree) says(file string, what func(text []byte) bool) bool {
-	text, err := t.ReadWhole(file, manifest.MaxFile)
-	return err != nil || t.Step(file, 1+len(text)>>10) || what(text)
 }

@@ -434,7 +434,9 @@ func (w *walk) depends(c *Cluster) {
 	seen, made := map[dependency]*manifest.Generator{}, map[manifest.Ref]*thing{}
 	c.packed = slices.Clone(c.sets)
 	for _, s := range c.Sources {
-		if p := manifest.Unset(s.Place, "the name of a source", s.Namespace+"/"+s.Name, ""); p.Variable != "" && p.Variable[0] != '<' {
+		p := manifest.Unset(s.Place, "the name of a source", s.Namespace+"/"+s.Name, "")
+		another := func(o *Source) bool { return o != s && manifest.MayBe(s.Namespace+"/"+s.Name, o.Namespace+"/"+o.Name) }
+		if p.Variable != "" && !w.Spent(1+len(c.Sources)>>4, 0) && (p.Variable[0] != '<' || slices.ContainsFunc(c.Sources, another)) {
 			w.tree.Note(p)
 		}
 	}

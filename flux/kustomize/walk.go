@@ -544,7 +544,7 @@ func (l *load) opaque(docs []*manifest.Doc, b *Build, dir string) {
 				continue
 			}
 			docs[i] = docs[i].Perhaps(&l.walk.Work, places...)
-			if docs[i].Renamed = docs[i].Renamed || n.renames; docs[i].Plain() && n.carries() {
+			if docs[i].Renamed = docs[i].Renamed || n.renames; n.carries() && (docs[i].Plain() || manifest.Refers(manifest.GroupOf(docs[i].Node), docs[i].Text("kind"))) {
 				docs[i] = docs[i].Perhaps(&l.walk.Work, l.carried(n, docs)...)
 			}
 			if manifest.GroupOf(docs[i].Node) != manifest.GroupHelm || !l.titles(n, places) {

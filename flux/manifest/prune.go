@@ -62,13 +62,19 @@ func shortTexts(n *Node) {
 	}
 }
 
-// Says reports whether a text of a document is this one.
+// Says reports whether a text of a document is this one, or may be by a variable without a value.
 func (d *Doc) Says(word string) bool {
 	var is func(n *Node) bool
 	is = func(n *Node) bool {
-		return n.Kind == ScalarNode && d.Vars.Expand(n.Value) == word || slices.ContainsFunc(n.Content, is)
+		return n.Kind == ScalarNode && MayBe(d.Vars.Expand(n.Value), word) || slices.ContainsFunc(n.Content, is)
 	}
 	return is(d.Node)
+}
+
+// MayBe reports whether a text is a word, or may be by variables without a value.
+func MayBe(text, word string) bool {
+	begins, rest, open := strings.Cut(text, "${")
+	return text == word || open && len(word) >= len(begins) && strings.HasPrefix(word, begins) && strings.HasSuffix(word, rest[strings.LastIndexByte(rest, '}')+1:])
 }
 
 // Plain reports whether a document is a ConfigMap or a Secret.
