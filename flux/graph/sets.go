@@ -338,14 +338,12 @@ type Maker struct {
 // Take is a Namespace or a CustomResourceDefinition that a ResourceSet makes, and what makes it another one, whatever its name.
 type Take struct{ Kind, Name, As string }
 
-// Fills is a hash of what defines it and all that what it makes is filled in with, but for the values of a release.
+// Fills is a hash of what defines it and all that what it makes is filled in with, but for what ConfigMaps and Secrets hold.
 func (m Maker) Fills() string {
 	h := &manifest.Digest{}
 	h.Add(m.of.digest)
 	for _, o := range m.of.origins {
-		if m.Kind != helmRelease || o.role != roleValues {
-			h.Add(o.digest)
-		}
+		h.Add(o.digest)
 	}
 	return h.String()
 }
@@ -406,11 +404,6 @@ func (e Entry) Fills() string {
 	for _, s := range found {
 		if h.Add(s.digest); s.data != nil {
 			h.Add(s.data.Digest())
-		}
-		for _, u := range s.uses { // it is copied from
-			if o := e.Cluster.index.find(u.ref, s.Object); o != nil && o.data != nil && !e.Cluster.tree.Step(e.Path(), 1) {
-				h.Add(o.data.Digest())
-			}
 		}
 	}
 	return h.String()

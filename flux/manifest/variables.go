@@ -259,9 +259,12 @@ func (w *Work) openKeys(d *Doc, n *Node, of string) {
 	}
 }
 
-// titleOr is what a Flux Kustomization is called; what is given for another object.
+// titleOr is what a Flux Kustomization is called; what is given for another object, and of a source nothing: it is for whatever reads it.
 func (d *Doc) titleOr(of string) string {
-	if d.Text("kind") == "Kustomization" {
+	switch group := GroupOf(d.Node); {
+	case group == GroupSource, group == GroupArtifacts:
+		return ""
+	case d.Text("kind") == "Kustomization":
 		return d.Text("metadata", "namespace") + "/" + d.Text("metadata", "name")
 	}
 	return of

@@ -177,15 +177,10 @@ func left(b Build, after graph.Entry, stays bool, changed map[string]bool) map[s
 		for _, f := range again.Files {
 			reads[f] = true
 		}
-		all, left := !there || again.Fills() != m.Fills(), []string{}
-		for _, f := range m.Files {
-			if changed[f] || !reads[f] {
-				left = append(left, f)
-				all = all || makesAny(f)
-			}
-		}
-		if all = all || slices.ContainsFunc(again.Files, func(f string) bool { return changed[f] && makesAny(f) }); all {
-			left = m.Files
+		decides := func(f string) bool { return changed[f] && makesAny(f) }
+		left := m.Files
+		if there && again.Fills() == m.Fills() && !slices.ContainsFunc(slices.Concat(m.Files, again.Files), decides) {
+			left = slices.DeleteFunc(slices.Clone(left), func(f string) bool { return !changed[f] && reads[f] })
 		}
 		out[m.Target] = append(out[m.Target], slices.DeleteFunc(slices.Clone(left), notMade)...)
 	}

@@ -160,6 +160,9 @@ func TestTakenBySet(t *testing.T) {
 			object("fluxcd.controlplane.io/v1", "ResourceSetInputProvider", "p", "{type: Static, defaultValues: {tenant: "+name+"}}")
 	}
 	constant := strings.Replace(provided("x"), "name: << inputs.tenant >>", "name: shop", 1)
+	template := func(more string) string {
+		return strings.Replace(set(one, "x"), "{inputs: ["+one+"], resources: [{apiVersion: v1, kind: Namespace, metadata: {name: x}}]}", "{resourcesTemplate: \"{apiVersion: v1, kind: Namespace, metadata: {name: shop"+more+"}}\"}", 1)
+	}
 	crds := func(scope string) string {
 		return strings.Replace(set(one, "shops.acme.example}, spec: {scope: "+scope+", names: {kind: Shop}"), "apiVersion: v1, kind: Namespace", "apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition", 1)
 	}
@@ -175,22 +178,24 @@ func TestTakenBySet(t *testing.T) {
 		before, after string
 		want          int
 	}{
-		"an input goes":                  {set(one, named), set("{name: other}", named), 1},
-		"another one goes":               {set(one, named), set("{name: shop}", named), 0},
-		"the set goes":                   {set(one, named), repository(), 1},
-		"its template changes":           {set(one, named), set(one, named+"-x"), 1},
-		"nothing of it changes":          {set(one, named), set(one+", {name: third}", named), 0},
-		"another set makes it":           {set(one, named), strings.Replace(set(one, named), "name: tenants", "name: others", 1), 1},
-		"its provider says another one":  {provided("shop"), provided("web"), 1},
-		"its provider says the same":     {provided("shop"), provided("shop"), 0},
-		"the operator keeps it":          {strings.Replace(set(one, named), "metadata: {name: "+named, "metadata: {annotations: {fluxcd.controlplane.io/prune: disabled}, name: "+named, 1), repository(), 0},
-		"its provider goes":              {constant, strings.Replace(constant, "-- clusters/prod/p.yaml", "-- other/p.yaml", 1), 1},
-		"nothing of a constant changes":  {constant, constant, 0},
-		"its scope changes":              {crds("Cluster"), crds("Namespaced"), 1},
-		"the scope is the same":          {crds("Cluster"), crds("Cluster"), 0},
-		"its set says that it goes":      {disowned(set(one, named)), repository(), 1},
-		"what prunes nothing applies it": {prunesNothing(set(one, named)), prunesNothing(set("{name: other}", named)), 1},
-		"what is not known may be it":    {set(one, "<< inputs.from >>"), repository(), 1},
+		"an input goes":                   {set(one, named), set("{name: other}", named), 1},
+		"another one goes":                {set(one, named), set("{name: shop}", named), 0},
+		"the set goes":                    {set(one, named), repository(), 1},
+		"its template changes":            {set(one, named), set(one, named+"-x"), 1},
+		"nothing of it changes":           {set(one, named), set(one+", {name: third}", named), 0},
+		"another set makes it":            {set(one, named), strings.Replace(set(one, named), "name: tenants", "name: others", 1), 1},
+		"its provider says another one":   {provided("shop"), provided("web"), 1},
+		"its provider says the same":      {provided("shop"), provided("shop"), 0},
+		"the operator keeps it":           {strings.Replace(set(one, named), "metadata: {name: "+named, "metadata: {annotations: {fluxcd.controlplane.io/prune: disabled}, name: "+named, 1), repository(), 0},
+		"a template puts it off from now": {template(""), template(", annotations: {fluxcd.controlplane.io/reconcile: disabled}"), 1},
+		"it does not":                     {template(""), template(""), 0},
+		"its provider goes":               {constant, strings.Replace(constant, "-- clusters/prod/p.yaml", "-- other/p.yaml", 1), 1},
+		"nothing of a constant changes":   {constant, constant, 0},
+		"its scope changes":               {crds("Cluster"), crds("Namespaced"), 1},
+		"the scope is the same":           {crds("Cluster"), crds("Cluster"), 0},
+		"its set says that it goes":       {disowned(set(one, named)), repository(), 1},
+		"what prunes nothing applies it":  {prunesNothing(set(one, named)), prunesNothing(set("{name: other}", named)), 1},
+		"what is not known may be it":     {set(one, "<< inputs.from >>"), repository(), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := New(p, clusters(t, p, c.before), clusters(t, p, c.after))
@@ -236,6 +241,9 @@ func TestTakenByTree(t *testing.T) {
 		"{inputs: [{in: shop}], resources: [{apiVersion: acme.example/v1, kind: Shop, metadata: {name: web, namespace: << inputs.in >>}}]}"))
 	set = changed(set, "resources: [x.yaml, ../rt-base]", "resources: [x.yaml, set.yaml]")
 	ends := changed(flat(""), rt, strings.Replace(rt, "{path", "{prune: false, deletionPolicy: Delete, path", 1))
+	provided := changed(flat("-- clusters/prod/p.yaml --\n"+object("fluxcd.controlplane.io/v1", "ResourceSetInputProvider", "p", "{type: Static, defaultValues: {a: b}}")), rt,
+		strings.Replace(object("fluxcd.controlplane.io/v1", "ResourceSet", "rt", "{inputsFrom: [{kind: ResourceSetInputProvider, name: p}], resources: [")+"{"+
+			strings.NewReplacer("---\n", "", "\n", ", ").Replace(strings.TrimSpace(rt))+"}]}\n", "]}\n}]}", "]}", 1))
 	gone := func(tree string) string {
 		return changed(tree, "-- clusters/prod/apps-rt.yaml --\n", "-- other/apps-rt.yaml --\n")
 	}
@@ -255,21 +263,22 @@ func TestTakenByTree(t *testing.T) {
 		"another one applies what makes it": {parents, inParent, shop, true, web, 1},
 		"a ResourceSet makes what makes it": {flat(""), changed(flat(""), rt, strings.Replace(object("fluxcd.controlplane.io/v1", "ResourceSet", "rt", "{resources: [")+"{"+
 			strings.NewReplacer("---\n", "", "\n", ", ").Replace(strings.TrimSpace(rt))+"}]}\n", "]}\n}]}", "]}", 1)), shop, true, web, 1},
-		"its variable has another value":     {filled, changed(filled, "{ns: shop}", "{ns: other}"), variable, true, web, 1},
-		"what its variable is copied from":   {copied, changed(copied, "{ns: web}", "{ns: other}"), variable, true, web, 1},
-		"another variable has":               {filled, changed(filled, "{ns: shop}", "{ns: shop, x: y}"), shop, true, web, 0},
-		"its source says something else":     {own, changed(own, "metadata: {name: own, namespace: flux-system}\nspec: {", "metadata: {name: own, namespace: flux-system}\nspec: {interval: 9m, sparseCheckout: [apps], "), shop, true, web, 1},
-		"its source hands on a part":         {own, changed(own, "branch: main}}\n-- clusters/prod/rw", "branch: main}}\n-- clusters/prod/rw", "metadata: {name: own, namespace: flux-system}\nspec: {", "metadata: {name: own, namespace: flux-system}\nspec: {sparseCheckout: [apps/rt/x], "), shop, true, web, 1},
-		"what applies the windowed one":      {team, team, Object{Kind: "Namespace", Name: "team"}, false, nil, 1},
-		"a source of another repository":     {leaf, leaf, shop, false, nil, 1},
-		"which may make it anywhere":         {leaf, leaf, Object{Kind: "Namespace", Name: "other"}, false, nil, 1},
-		"a ResourceSet makes it":             {set, set, shop, false, nil, 1},
-		"in another namespace":               {set, set, Object{Kind: "Namespace", Name: "other"}, false, nil, 0},
-		"of a kind":                          {set, set, crd("shops.acme.example"), false, nil, 1},
-		"of another kind":                    {set, set, crd("shops.other.example"), false, nil, 0},
-		"the kind of Flux Kustomizations":    {set, set, crd("kustomizations.kustomize.toolkit.fluxcd.io"), false, nil, 1},
-		"it goes with what keeps everything": {ends, gone(ends), shop, false, web, 1},
-		"it goes from what keeps everything": {ends, ends, shop, false, web, 0},
+		"what provides for the set that makes it goes": {provided, strings.Replace(provided, "-- clusters/prod/p.yaml", "-- other/p.yaml", 1), shop, true, web, 1},
+		"its variable has another value":               {filled, changed(filled, "{ns: shop}", "{ns: other}"), variable, true, web, 1},
+		"what its variable is copied from":             {copied, changed(copied, "{ns: web}", "{ns: other}"), variable, true, web, 1},
+		"another variable has":                         {filled, changed(filled, "{ns: shop}", "{ns: shop, x: y}"), shop, true, web, 0},
+		"its source says something else":               {own, changed(own, "metadata: {name: own, namespace: flux-system}\nspec: {", "metadata: {name: own, namespace: flux-system}\nspec: {interval: 9m, sparseCheckout: [apps], "), shop, true, web, 1},
+		"its source hands on a part":                   {own, changed(own, "branch: main}}\n-- clusters/prod/rw", "branch: main}}\n-- clusters/prod/rw", "metadata: {name: own, namespace: flux-system}\nspec: {", "metadata: {name: own, namespace: flux-system}\nspec: {sparseCheckout: [apps/rt/x], "), shop, true, web, 1},
+		"what applies the windowed one":                {team, team, Object{Kind: "Namespace", Name: "team"}, false, nil, 1},
+		"a source of another repository":               {leaf, leaf, shop, false, nil, 1},
+		"which may make it anywhere":                   {leaf, leaf, Object{Kind: "Namespace", Name: "other"}, false, nil, 1},
+		"a ResourceSet makes it":                       {set, set, shop, false, nil, 1},
+		"in another namespace":                         {set, set, Object{Kind: "Namespace", Name: "other"}, false, nil, 0},
+		"of a kind":                                    {set, set, crd("shops.acme.example"), false, nil, 1},
+		"of another kind":                              {set, set, crd("shops.other.example"), false, nil, 0},
+		"the kind of Flux Kustomizations":              {set, set, crd("kustomizations.kustomize.toolkit.fluxcd.io"), false, nil, 1},
+		"it goes with what keeps everything":           {ends, gone(ends), shop, false, web, 1},
+		"it goes from what keeps everything":           {ends, ends, shop, false, web, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := New(p, clusters(t, p, c.before), clusters(t, p, c.after))
@@ -331,6 +340,8 @@ func TestTakenUnknown(t *testing.T) {
 	onThird := changed(onSpoke, release("r", kubeConfig), release("r", "kubeConfig: {secretRef: {name: third}}, "))
 	self := changed(listed, "name: apps-rt, namespace: flux-system", "name: apps-rt, namespace: infra")
 	helper := chart + "-- charts/shop/templates/_h.tpl --\n{{ h }}\n"
+	valued := changed(chart, release("r", ""), release("r", "valuesFrom: [{kind: ConfigMap, name: v}], "), "r.yaml]", "r.yaml, v.yaml]") + "-- apps/rt/v.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: v, namespace: flux-system}\ndata: {a: b}\n"
+	ignored := changed(repository(), ks("apps-rt", "./apps/rt", "flux-system"), strings.Replace(ks("apps-rt", "./apps/rt", "flux-system"), "{path", "{ignore: [{paths: [/metadata/annotations]}], path", 1))
 	packed := changed(chart, "kind: Namespace", "kind: Service") + "-- charts/shop/charts/a.tgz --\nx\n"
 	charted := changed(chart, "sourceRef: {kind: GitRepository, name: flux-system}}}}", "sourceRef: {kind: GitRepository, name: own}}}}", "-- clusters/prod/rw.yaml --\n", "-- clusters/prod/own.yaml --\n"+gitRepository("own", "main")+"-- clusters/prod/rw.yaml --\n")
 	heldChart := func(namespace string) string {
@@ -386,6 +397,10 @@ func TestTakenUnknown(t *testing.T) {
 		"it stands in it itself":                {self, self, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "infra"}}, true},
 		"a kind of sets goes":                   {teamSet, teamSet, "apps/rt/x.yaml", "", []Object{{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "resourcesets.fluxcd.controlplane.io"}}, true},
 		"its chart is called otherwise":         {chart, changed(chart, "name: shop\n", "name: web\n"), "charts/shop/Chart.yaml", "", nil, true},
+		"a helper goes":                         {helper, strings.Replace(helper, "-- charts/shop/templates/_h.tpl --", "-- other/_h.tpl --", 1), "charts/shop/templates/_h.tpl", "", nil, true},
+		"a ConfigMap of its values changes":     {valued, changed(valued, "data: {a: b}", "data: {a: c}"), "apps/rt/v.yaml", "", nil, false},
+		"its values say another":                {heldChart("{{ .Release.Namespace }}") + "-- charts/shop/values.yaml --\nnamespace: shop\n", heldChart("{{ .Release.Namespace }}") + "-- charts/shop/values.yaml --\nnamespace: shop\n", "apps/rt/x.yaml", "", shop, false},
+		"its annotation may be ignored":         {ignored, ignored, "apps/rt/x.yaml", "", kept, true},
 		"a helper changes":                      {helper, changed(helper, "{{ h }}", "{{ i }}"), "charts/shop/templates/_h.tpl", "", nil, true},
 		"something is left out from now":        {chart, chart + "-- charts/shop/.helmignore --\ntemplates/ns.yaml\n", "charts/shop/.helmignore", "", nil, true},
 		"it is called otherwise":                {chart, changed(chart, release("r", ""), release("r", "releaseName: web, ")), "apps/rt/r.yaml", "", nil, true},
@@ -447,6 +462,10 @@ func TestTakenUnknown(t *testing.T) {
 			}
 			moves := g.Taken([]Build{{Entry: entry(t, g, 0, "held"), Objects: []Object{in}}}, lost)
 			g.Hold(moves, []string{c.files})
+			asked, _ := g.Affected([]string{c.files})
+			if c.want && c.lost == nil && !strings.Contains(name, "branch") && !slices.ContainsFunc(asked, func(e graph.Entry) bool { return key(e) == key(was[0].Entry) }) {
+				t.Error("what it makes is not asked for")
+			}
 			if _, holds := g.Holds(c.files); (len(moves) > 0) != c.want || holds != c.want {
 				t.Errorf("it holds %v: %v", holds, moves)
 			}
