@@ -684,7 +684,7 @@ func (w *walk) read(c *Cluster, k *Kustomization, sources ...kustomize.Piece) []
 // traced says what is not known of a Kustomization's path, source and variables. Where that is the path, it is known to read nothing; else what it may
 // read of this repository counts.
 func (w *walk) traced(c *Cluster, k *Kustomization) {
-	elsewhere := k.Source != nil && !k.Here && manifest.Unfilled(k.Source.URL) == "" // of this repository it reads nothing, whatever it is called
+	elsewhere := k.Source != nil && !k.Here && manifest.Unfilled(k.Source.URL) == "" && (k.set != nil || manifest.Unfilled(k.title()) == "") // of this repository it reads nothing, and what it needs is known
 	unknown := func(at manifest.Place, field, value string) {
 		switch p := manifest.Unset(at, field, value, k.title()); {
 		case p.Variable != "" && elsewhere:

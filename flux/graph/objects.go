@@ -433,9 +433,12 @@ func (o *Objects) link(from int) {
 	}
 }
 
-// near is how much of its directory one file shares with another: in the files of many clusters one name means many objects.
+// near is how much of its directory one file shares with another, and that they are one: in the files of many clusters one name means many objects.
 func near(a, b manifest.Place) int {
 	n := 0
+	if a.File == b.File {
+		n = 1
+	}
 	for i := 0; i < len(a.File) && i < len(b.File) && a.File[i] == b.File[i]; i++ {
 		if a.File[i] == '/' {
 			n++

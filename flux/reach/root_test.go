@@ -99,3 +99,16 @@ func TestRoot(t *testing.T) {
 		}
 	}
 }
+
+// TestRootBeside: the source of a root that stands outside of it is the one of its own file, where another cluster's is called the same beside it.
+func TestRootBeside(t *testing.T) {
+	p := parse(t, rootFile("", "clusters:\n  - {name: dev, path: clusters/dev, branch: main}\n  - {name: prod, path: clusters/prod, branch: main}\n"))
+	root := func(name, more string) string {
+		return "-- bootstrap/" + name + ".yaml --\n" + sourceObject("GitRepository", "flux-system", "{"+fleet+", ref: {branch: main}"+more+"}") + ks("flux-system", "./clusters/"+name, "flux-system")
+	}
+	tree := root("dev", "") + root("prod", ", ignore: /clusters/prod/kustomization.yaml") + "-- clusters/dev/a.yaml --\n" + configMap + "-- clusters/prod/kustomization.yaml --\nresources: []\n" +
+		"-- clusters/prod/held.yaml --\n" + heldKs("./apps", "GitRepository", "flux-system") + "-- apps/a.yaml --\n" + configMap
+	if got := needs(New(p, clusters(t, p, tree)), "apps/a.yaml"); got != "[weekend] apps/a.yaml ← apps (weekend)" {
+		t.Error(got)
+	}
+}

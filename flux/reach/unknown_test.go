@@ -94,6 +94,7 @@ func TestUnknown(t *testing.T) {
 		"what is inline wins over all":              {later(vars+", "+hand, "substitute: {DIR: apps}, "), "apps/a.yaml", "weekend"},
 		"a later entry that something makes":        {later(vars+", "+hand, "") + operatorOf("hand"), elsewhere, broken},
 		"a variable in a name":                      {open(strings.Replace(ks("live", "./live", "flux-system"), "name: live", "name: \"${X}\"", 1)), "live/a.yaml", "weekend"},
+		"a variable in a name, of another's":        {open(strings.Replace(of(ks("live", "./live", "oci"), "OCIRepository"), "name: live", "name: \"${X}\"", 1) + sourceObject("OCIRepository", "oci", "{url: oci://example.com/x}")), elsewhere, broken},
 		"a variable in a namespace":                 {open(strings.Replace(ks("live", "./live", "flux-system"), "namespace: flux-system", "namespace: \"${X}\"", 1)), elsewhere, broken},
 		"a variable in the name of a source":        {open(strings.Replace(gitRepository("own", "main"), "name: own", "name: \"${X}\"", 1)) + "-- clusters/prod/held.yaml --\n" + heldKs("./apps", "GitRepository", "hand"), "parent/ks.yaml", "weekend"},
 		"a variable in the name of values":          {open(values("\"${X}\"")) + "-- clusters/prod/held.yaml --\n" + strings.Replace(heldKs("./apps", "GitRepository", "flux-system"), "spec: {", "spec: {postBuild: {substituteFrom: [{kind: ConfigMap, name: hand}]}, ", 1), "parent/ks.yaml", "weekend"},
