@@ -7,7 +7,6 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/graph"
-	"github.com/sluicegate/sluice/flux/kustomize"
 )
 
 // AnswersOtherwise is what classify says where the service, which reads the reference graph with `flux: true` alone, gives a change another verdict.
@@ -64,7 +63,7 @@ func (g *Graph) follows() following {
 	return f
 }
 
-// add adds what a cluster tracks. More is possible where a ResourceSet makes sources, and where a name has a variable without a value.
+// add adds what a cluster tracks. More is possible where a branch has a variable without a value.
 func (f *following) add(c *graph.Cluster) {
 	if c.Branch == "" && len(c.Kustomizations)+len(c.Sources) == 0 {
 		f.unclear = true
@@ -86,8 +85,6 @@ func (f *following) add(c *graph.Cluster) {
 		f.used[branch] = true
 		branches = append(branches, branch)
 	}
-	made := func(l kustomize.Leaf) bool { return l.Kind == kustomize.LeafResourceSet }
-	f.unclear = f.unclear || slices.ContainsFunc(c.Leaves, made)
 	slices.Sort(branches)
 	if branches = slices.Compact(branches); branches[0] == "" {
 		branches = branches[1:]
