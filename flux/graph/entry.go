@@ -267,12 +267,6 @@ func (e Entry) Speaks(file string, what func(text []byte) bool) bool {
 	return path.Ext(file) == ".tgz" || err != nil || e.Cluster.tree.Step(file, 1+len(text)>>10) || what(text)
 }
 
-// Pieced reports whether the source of the entry point hands on a part of what stands in the tree, or is put together of such.
-func (e Entry) Pieced() bool {
-	k := e.Kustomization
-	return k != nil && (len(k.own) > 0 || k.Source != nil && len(k.Source.Sparse) > 0)
-}
-
 // Chain is why the entry point reads a file: the file's own edge first, then that of the file that names it, and so on; nil: it does not
 // read it.
 func (e Entry) Chain(file string) []kustomize.Edge {

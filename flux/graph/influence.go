@@ -74,6 +74,7 @@ func (c *Cluster) Influences() []Influence {
 			of := r.entry(c, r.user)
 			x.add(x.c.entry(r.user.Entry), of, r.user.Place, roleDefines, wordDefines(r.user))
 			x.patches(r.user, of)
+			x.filled(r.user, of, []string{manifest.AnyVariable}) // of its values little is kept
 			x.origins(r.release.origins, of, r.user)
 		}
 	}

@@ -23,7 +23,7 @@ func (c *thing) may(r manifest.Ref) bool {
 			return false
 		}
 		anywhere := r.Namespace == "" || c.Namespace == "" || strings.HasPrefix(c.Kind, "Cluster") || c.Kind == "Bundle"
-		return c.anyName() || c.data.Says(r.Name) && (anywhere || c.data.Says(r.Namespace))
+		return c.data.Says(r.Name, "name") && (anywhere || c.data.Says(r.Namespace, "namespace"))
 	case c.Kind != r.Kind || c.Name != r.Name:
 		return false
 	}

@@ -107,7 +107,7 @@ func (m mentioned) text(text, key, section string) {
 	}
 	switch open := strings.Contains(name, "*"); {
 	case len(name) > manifest.MaxWord || !plainName.MatchString(name):
-	case strings.HasSuffix(key, "amespace"):
+	case strings.Contains(key+section, "amespace"):
 		if !m.namespaces[name] && !m.hold(name) {
 			m.namespaces[name] = true
 		}
@@ -326,6 +326,7 @@ func (w *walk) resourceSets(c *Cluster) {
 type Maker struct {
 	Object
 	Files  []string // of a chart, as far as they stand in the tree
+	Values []string // the files of what a HelmRelease has its values from
 	Takes  []Take
 	Target string // the cluster in which it makes something, as of [Entry.Target]
 	Asks   bool   // others say what a ResourceSet makes, and whether it makes anything
@@ -356,7 +357,7 @@ func (e Entry) makers(all []*thing) (out []Maker) {
 		if s.Kind != resourceSet && s.Kind != helmRelease || e.Cluster.entry(s.Entry) != e.Cluster.entry(e.Kustomization) {
 			continue
 		}
-		m := Maker{s.Object, nil, s.takes, e.Target(), s.mentions.asks, map[string]bool{}, s.mentions.groups, s}
+		m := Maker{s.Object, nil, nil, s.takes, e.Target(), s.mentions.asks, map[string]bool{}, s.mentions.groups, s}
 		for _, space := range slices.Concat(slices.Collect(maps.Keys(s.mentions.namespaces)), s.spaces) {
 			m.Namespaces[cmp.Or(space, "*")] = true
 		}
@@ -368,8 +369,11 @@ func (e Entry) makers(all []*thing) (out []Maker) {
 		}
 		if s.Kind == helmRelease { // of what kinds its chart makes objects is not known
 			m.Groups = map[string]bool{"*": true}
-			if slices.ContainsFunc(s.uses, func(u use) bool { return u.role == roleValues }) {
-				m.Namespaces["*"] = true
+			for _, o := range s.origins {
+				if m.Namespaces["*"] = m.Namespaces["*"] || o.role == roleValues; o.role == roleValues && o.made != nil {
+					m.Values = append(m.Values, o.made.Files...)
+				}
+				m.Values = append(m.Values, o.File)
 			}
 		}
 		out = append(out, m)

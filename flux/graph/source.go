@@ -478,7 +478,12 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 	if known == nil {
 		seen[d] = &manifest.Generator{}
 	}
-	if release.made = seen[d]; known != nil {
+	if release.made = seen[d]; known != nil { // as another one of the entry point has it
+		for _, r := range c.readings[:len(c.readings):len(c.readings)] {
+			if r.source == o.thing && r.role == roleChart && r.of == e && slices.Equal(r.files, known.Files) && !w.Spent(1+len(r.files)>>6, 1) {
+				c.readings = append(c.readings, reading{r.source, e, roleChart, release.Object, r.files, release})
+			}
+		}
 		return
 	}
 	source := o.thing

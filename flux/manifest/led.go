@@ -45,14 +45,23 @@ func Takes(group, kind string) bool {
 // MayTake reports whether a text, which may be a template, speaks of such an object.
 func MayTake(text []byte) bool { return takes.Match(text) }
 
-// MayLeave reports whether a template says a namespace, which may be another one than that of its release.
+// HasWord reports whether a text has a name in it.
+func HasWord(text []byte, name string) bool {
+	word := func(r byte) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' }
+	return each(text, name, func(before, after []byte) bool {
+		return (len(before) == 0 || !word(before[len(before)-1])) && (len(after) == 0 || !word(after[0]))
+	})
+}
+
+// MayLeave reports whether a file of a chart says a namespace, which may be another one than that of its release.
 func MayLeave(text []byte) bool {
-	return slices.ContainsFunc(namespaceLine.FindAllString(string(text), -1), func(line string) bool { return !strings.Contains(line, "Release.Namespace") })
+	return slices.ContainsFunc(namespaceLine.FindAllString(string(text), -1), func(line string) bool { return !ownNamespace.MatchString(line) })
 }
 
 var (
-	takes         = regexp.MustCompile(`(?:^|[^.\w])(?:Namespace|CustomResourceDefinition)\b`)
-	namespaceLine = regexp.MustCompile(`namespace["']?:[ \t]*[^ \t\r\n][^\r\n]*`)
+	takes         = regexp.MustCompile(`(?:^|[^.\w])(?:Namespace|CustomResourceDefinition)(?:List)?\b`)
+	namespaceLine = regexp.MustCompile(`amespace\w*["']?:[^\r\n]*`)
+	ownNamespace  = regexp.MustCompile(`^amespace["']?:\s*["']?\{\{-?\s*\$?\.Release\.Namespace(?:\s*\|\s*quote)?\s*-?\}\}["']?\s*(?:#.*|,.*|\}.*)?$`)
 )
 
 // LedBy is what a reference in an object of a namespace names; "": nothing.

@@ -9,7 +9,8 @@ func TestMayTake(t *testing.T) {
 		"{{- if .a }}\n- kind:   'Namespace' # x\n{{ end }}": true,
 		`{"apiVersion": "v1", "kind": "Namespace"}`:          true,
 		"{kind: CustomResourceDefinition, metadata: {}}":     true,
-		"kind: NamespaceList\n":                              false,
+		"kind: NamespaceList\n":                              true,
+		"kind: NamespaceX\n":                                 false,
 		"kind: Service\nmetadata: {namespace: a}\n":          false,
 		"kind : &k Namespace\n":                              true,
 		"kind: {{ \"Namespace\" }}\n":                        true,
@@ -29,8 +30,21 @@ func TestMayLeave(t *testing.T) {
 		"namespace: {{ .Release.Namespace }}\n":                                  false,
 		"namespace: {{ .Release.Namespace }}\n---\nnamespace: {{ .Values.a }}\n": true,
 		"namespace: shop\n":                                                      true,
+		"namespace: {{ .Values.a | default .Release.Namespace }}\n":              true,
+		"namespace: {{ .Release.Namespace }}-a\n":                                true,
+		"namespace: \"{{- $.Release.Namespace | quote }}\" # x\n":                false,
+		"namespaceOverride: shop\n":                                              true,
 	} {
 		if MayLeave([]byte(text)) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}
+
+// TestHasWord: a name is one as a whole.
+func TestHasWord(t *testing.T) {
+	for text, want := range map[string]bool{"a: shop\n": true, "shop": true, "[a,shop]": true, "shopping": false, "my-shop": false, "shop-a": false, "a: shop-a, b: shop": true} {
+		if HasWord([]byte(text), "shop") != want {
 			t.Errorf("%q: %v", text, !want)
 		}
 	}

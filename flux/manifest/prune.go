@@ -62,13 +62,36 @@ func shortTexts(n *Node) {
 	}
 }
 
-// Says reports whether a text of a document is this one, or may be by a variable without a value.
-func (d *Doc) Says(word string) bool {
-	var is func(n *Node) bool
-	is = func(n *Node) bool {
-		return n.Kind == ScalarNode && MayBe(d.Vars.Expand(n.Value), word) || slices.ContainsFunc(n.Content, is)
+// Says reports whether a text of a document is this one, or may be by a variable without a value under a key that ends in a field, name or namespace. Of its metadata that field
+// counts alone.
+func (d *Doc) Says(word, field string) bool {
+	var is func(n *Node, key string) bool
+	is = func(n *Node, key string) bool {
+		if n.Kind == ScalarNode {
+			text := d.Vars.Expand(n.Value)
+			return text == word || strings.HasSuffix(strings.ToLower(key), field) && key != "commonName" && MayBe(text, word)
+		}
+		for i, child := range n.Content {
+			in := key
+			if n.Kind == MappingNode && i%2 == 1 {
+				in = n.Content[i-1].Value
+			}
+			if is(child, in) {
+				return true
+			}
+		}
+		return false
 	}
-	return is(d.Node)
+	for i := 0; i+1 < len(d.Node.Content); i += 2 {
+		key, n := d.Node.Content[i].Value, d.Node.Content[i+1]
+		if key == "metadata" {
+			key, n = field, At(n, field)
+		}
+		if n != nil && is(n, key) {
+			return true
+		}
+	}
+	return false
 }
 
 // MayBe reports whether a text is a word, or may be by variables without a value.

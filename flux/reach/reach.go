@@ -36,7 +36,8 @@ type Graph struct {
 	changes []redefinition
 	layered map[string]bool // clusters with a windowed entry point in the first tree
 	ruled   map[string][]layout.Release
-	meter   *meter.Meter // of the run that read the trees
+	spoken  map[string]bool // what was asked of files
+	meter   *meter.Meter    // of the run that read the trees
 }
 
 // sum is the readers of a path, what all of them need, and how many entry points they are.
@@ -90,7 +91,7 @@ type hold struct {
 func New(policy *config.Policy, trees ...[]graph.Cluster) *Graph {
 	g := &Graph{
 		policy: policy, sums: map[string]sum{}, needs: map[graph.Entry][]layout.Release{},
-		follow: map[*graph.Cluster]string{}, holds: map[string]hold{}, layered: map[string]bool{}, ruled: map[string][]layout.Release{},
+		follow: map[*graph.Cluster]string{}, holds: map[string]hold{}, layered: map[string]bool{}, ruled: map[string][]layout.Release{}, spoken: map[string]bool{},
 	}
 	for _, clusters := range trees {
 		if len(clusters) > 0 {

@@ -291,9 +291,12 @@ func TestMadeElsewhere(t *testing.T) {
 		"a SealedSecret":                   {values + operator("bitnami.com/v1alpha1", "SealedSecret", "vars", "{encryptedData: {a: "+strings.Repeat("x", 300)+"}}"), "live/s.yaml", "weekend"},
 		"the template of a SealedSecret":   {values + operator("bitnami.com/v1alpha1", "SealedSecret", "s", "{template: {metadata: {name: vars}}}"), "live/s.yaml", "weekend"},
 		"another SealedSecret":             {values + operator("bitnami.com/v1alpha1", "SealedSecret", "s", "{template: {metadata: {name: other}}}"), "live/s.yaml", "-"},
-		"a SealedSecret by a variable":     {values + operator("bitnami.com/v1alpha1", "SealedSecret", "\"s-${X}\"", "{}"), "live/s.yaml", "weekend"},
+		"a SealedSecret by a variable":     {values + operator("bitnami.com/v1alpha1", "SealedSecret", "\"v${X}\"", "{}"), "live/s.yaml", "weekend"},
 		"a replacement into a SealedSecret": {values + operator("bitnami.com/v1alpha1", "SealedSecret", "vars", "{a: b}") + "-- live/src.yaml --\n" + strings.Replace(configMap, "name: cm", "name: src", 1) + "data: {X: y}\n-- live/kustomization.yaml --\n" +
 			"resources: [s.yaml, src.yaml]\nreplacements: [{source: {kind: ConfigMap, name: src, fieldPath: data.X}, targets: [{select: {kind: SealedSecret}, fieldPaths: [spec.a]}]}]\n", "live/src.yaml", "weekend"},
+		"a SealedSecret of another one":   {values + operator("bitnami.com/v1alpha1", "SealedSecret", "\"s-${X}\"", "{}"), "live/s.yaml", "-"},
+		"one in a namespace called so":    {strings.NewReplacer("name: vars", "name: flux-system", "\n  name: vars", "\n  name: flux-system").Replace(values) + operator("external-secrets.io/v1", "ExternalSecret", "s", "{target: {name: slack}}"), "live/s.yaml", "-"},
+		"one with a variable elsewhere":   {values + operator("cert-manager.io/v1", "Certificate", "s", "{secretName: tls, commonName: \"${X}\", dnsNames: [\"${X}\"]}"), "live/s.yaml", "-"},
 		"its target by a variable":        {values + operator("external-secrets.io/v1", "ExternalSecret", "s", "{target: {name: \"v${X}\"}}"), "live/s.yaml", "weekend"},
 		"another target by a variable":    {values + operator("external-secrets.io/v1", "ExternalSecret", "s", "{target: {name: \"w${X}\"}}"), "live/s.yaml", "-"},
 		"an ExternalSecret":               {values + operator("external-secrets.io/v1", "ExternalSecret", "vars", "{}"), "live/s.yaml", "weekend"},

@@ -229,6 +229,17 @@ func TestSources(t *testing.T) {
 			},
 			map[string]string{"charts/web/values.yaml": "branch:rw/a", "clusters/prod/rw.yaml": "night", "apps/r.yaml": "night", "clusters/prod/ks.yaml": live},
 		},
+		"a chart of a windowed branch for two releases, with variables": {
+			map[string]string{
+				"clusters/prod/ks.yaml":   strings.Replace(ks("apps", "./apps", "flux-system"), "spec: {", "spec: {postBuild: {substituteFrom: [{kind: ConfigMap, name: vars}]}, ", 1),
+				"clusters/prod/rw.yaml":   gitRepository("rw", "rw/a"),
+				"clusters/prod/vars.yaml": strings.Replace(configMap, "name: cm", "name: vars, namespace: flux-system", 1) + "data: {TAG: a}\n",
+				"apps/r.yaml":             object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{values: {tag: \"${TAG}\"}, chart: {spec: {chart: charts/web, sourceRef: {kind: GitRepository, name: rw}}}}"),
+				"apps/s.yaml":             object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "s", "{chart: {spec: {chart: charts/web, sourceRef: {kind: GitRepository, name: rw}}}}"),
+				"charts/web/values.yaml":  "a: b\n",
+			},
+			map[string]string{"charts/web/values.yaml": "branch:rw/a", "apps/r.yaml": "night", "apps/s.yaml": "night", "clusters/prod/vars.yaml": "night"},
+		},
 		"a chart of a source that somebody else makes": {
 			map[string]string{
 				"clusters/prod/ks.yaml":  heldKs("./apps", "GitRepository", "flux-system"),

@@ -3,6 +3,7 @@ package reach
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -38,6 +39,12 @@ func (in contents) mayBe(group, namespace string) bool {
 		return may(in.group, group)
 	}
 	return may(in.namespace, namespace)
+}
+
+// vague reports whether it is not known which namespace it is.
+func (in contents) vague() bool {
+	_, _, open := constant(in.namespace)
+	return open
 }
 
 // may reports whether two names may be one: what stands in the place of a variable without a value, or of a star, may be anything.
@@ -106,7 +113,7 @@ func (g *Graph) named(before, after []Build) (out []Loss) {
 		return made{k, l.owner, l.Kind, l.Name, l.Source}
 	}
 	for _, b := range after {
-		if was, there := handed[key(b.Entry)]; there && was != b.Entry.Digest() && b.Entry.Pieced() {
+		if was, there := handed[key(b.Entry)]; there && was != b.Entry.Digest() && (b.Entry.Foreign() || b.Entry.Kustomization != nil && b.Entry.Kustomization.Copied) {
 			continue // less may be applied than is built
 		}
 		for _, l := range g.taking(b) {
@@ -144,7 +151,7 @@ func (g *Graph) unnamed(before []Build, files []string) (out []Loss) {
 		changed[f] = true
 	}
 	for _, e := range g.trees[0].entries {
-		if after, stays := is[key(e.Entry)]; e.elsewhere && (deletes(e.Entry) || stays && deletes(after)) && (!stays || after.Digest() != e.Digest()) {
+		if after, stays := is[key(e.Entry)]; e.elsewhere && (deletes(e.Entry) || stays && deletes(after)) && (!stays || after.Digest() != e.Digest() || after.Fills() != e.Fills()) {
 			out = append(out, Loss{from: e.Entry, unnamed: true, in: e.Target()})
 		}
 	}
@@ -154,7 +161,7 @@ func (g *Graph) unnamed(before []Build, files []string) (out []Loss) {
 			break
 		}
 		for in, files := range left(b, after, stays, changed) {
-			if (stays || deletes(b.Entry)) && mayTake(b.Entry, files) {
+			if (stays || deletes(b.Entry)) && g.mayTake(b.Entry, files) {
 				out = append(out, Loss{from: b.Entry, unnamed: true, in: in})
 			}
 		}
@@ -177,7 +184,9 @@ func left(b Build, after graph.Entry, stays bool, changed map[string]bool) map[s
 		for _, f := range again.Files {
 			reads[f] = true
 		}
-		decides := func(f string) bool { return changed[f] && makesAny(f) }
+		decides := func(f string) bool {
+			return changed[f] && makesAny(f) && !(path.Base(f) == "Chart.yaml" && stays && chart(e, f) == chart(after, f))
+		}
 		left := m.Files
 		if there && again.Fills() == m.Fills() && !slices.ContainsFunc(slices.Concat(m.Files, again.Files), decides) {
 			left = slices.DeleteFunc(slices.Clone(left), func(f string) bool { return !changed[f] && reads[f] })
@@ -188,7 +197,7 @@ func left(b Build, after graph.Entry, stays bool, changed map[string]bool) map[s
 	if keeps || !e.Guessed() && (b.Err == "" || b.Remote && len(b.Objects) > 0) {
 		return out
 	}
-	all := !stays || after.Digest() != e.Digest()
+	all := !stays || after.Digest() != e.Digest() || after.Fills() != e.Fills()
 	for f := range changed {
 		all = all || kustomize.IsBuild(f) && e.Reads(f) && !e.Guessed() // which may read what others do
 	}
@@ -200,20 +209,44 @@ func left(b Build, after graph.Entry, stays bool, changed map[string]bool) map[s
 	return out
 }
 
-// makesAny reports whether a file of a chart decides about others of it: what it is called, what is left out, what others include.
-func makesAny(file string) bool {
-	base := path.Base(file)
-	return base == "Chart.yaml" || base == ".helmignore" || path.Ext(base) == ".tpl" || path.Ext(base) == ".tgz" || strings.Contains("/"+file, "/files/")
+// versions finds what a Chart.yaml says of versions, which decides nothing.
+var versions = regexp.MustCompile(`(?m)^(?:version|appVersion|description):.*$`)
+
+// chart is what a Chart.yaml says otherwise.
+func chart(e graph.Entry, file string) (out string) {
+	e.Speaks(file, func(text []byte) bool {
+		out = versions.ReplaceAllString(string(text), "")
+		return true
+	})
+	return out
 }
+
+// makesAny reports whether a file of a chart decides about others of it: what it is called, what is left out, what others include.
+func makesAny(file string) bool { return path.Ext(file) == ".tpl" || !template(file) && !notMade(file) }
+
+func template(file string) bool { return strings.Contains("/"+file, "/templates/") }
 
 // notMade reports whether Helm makes nothing of a file of a chart that it deletes again: of values, of what people read, and of what it installs once.
 func notMade(file string) bool {
-	return strings.HasPrefix(path.Base(file), "values") || path.Ext(file) == ".md" || strings.Contains("/"+file, "/crds/")
+	return !template(file) && (strings.HasPrefix(path.Base(file), "values") || path.Ext(file) == ".md" || strings.Contains("/"+file, "/crds/"))
 }
 
 // mayTake reports whether one of some files may make a Namespace or a CustomResourceDefinition.
-func mayTake(e graph.Entry, files []string) bool {
-	return slices.ContainsFunc(files, func(f string) bool { return e.Speaks(f, manifest.MayTake) })
+func (g *Graph) mayTake(e graph.Entry, files []string) bool {
+	return slices.ContainsFunc(files, func(f string) bool { return g.speaks(e, f, "\x00", manifest.MayTake) })
+}
+
+// speaks is [graph.Entry.Speaks] of the first tree: many releases have one chart.
+func (g *Graph) speaks(e graph.Entry, file, of string, what func(text []byte) bool) bool {
+	key := of + "\x00" + file
+	is, known := g.spoken[key]
+	if !known {
+		is = e.Speaks(file, what)
+		if !g.spent(file, 1, 1) {
+			g.spoken[key] = is
+		}
+	}
+	return is
 }
 
 // standing is the entry points and releases that go because they, or what applies them, stand in a Namespace that is lost, as far as a file says that they make such. Of what reads another
@@ -227,7 +260,7 @@ func (g *Graph) standing(lost []Loss) (out []Loss) {
 		if at < 0 || slices.ContainsFunc(out, func(l Loss) bool { return l.in == in && key(l.from) == key(lost[at].from) }) {
 			return
 		}
-		if makes || mayTake(e.Entry, files) {
+		if makes || g.mayTake(e.Entry, files) {
 			out = append(out, Loss{from: lost[at].from, Object: Object{File: lost[at].File}, unnamed: true, in: in})
 		}
 	}
@@ -303,15 +336,18 @@ func (g *Graph) Taken(windowed []Build, lost []Loss) []Move {
 	}
 	elsewhere := map[string]bool{}
 	for _, e := range g.trees[0].all() {
+		if e.Kustomization == nil {
+			m.released(e.Entry, lost)
+		}
 		if e.elsewhere {
-			windowed = append(slices.Clip(windowed), Build{Entry: e.Entry, Err: "elsewhere"})
+			windowed = append(slices.Clip(windowed), Build{Entry: e.Entry, Err: "elsewhere", Remote: e.Kustomization != nil && !e.Kustomization.Here})
 			elsewhere[key(e.Entry)] = true
 		}
 	}
 	for _, b := range windowed {
 		owners, makers, said := b.Entry.Owners(), b.Entry.Makers(), map[string]bool{}
 		for i, m := range makers {
-			if slices.ContainsFunc(m.Files, func(f string) bool { return !notMade(f) && b.Entry.Speaks(f, manifest.MayLeave) }) {
+			if slices.ContainsFunc(m.Files, func(f string) bool { return path.Ext(f) != ".md" && g.speaks(b.Entry, f, "", manifest.MayLeave) }) {
 				makers[i].Namespaces["*"] = true
 			}
 		}
@@ -320,7 +356,7 @@ func (g *Graph) Taken(windowed []Build, lost []Loss) []Move {
 				break
 			}
 			from := key(l.from)
-			if l.unnamed && said[from] || !l.takes(b, owners, makers, len(tracks(g.policy, b.Entry)) > 0) {
+			if l.unnamed && said[from] || !g.takes(l, b, owners, makers, len(tracks(g.policy, b.Entry)) > 0) {
 				continue
 			}
 			windows := Windows(g.policy, g.release(b.Entry))
@@ -333,6 +369,17 @@ func (g *Graph) Taken(windowed []Build, lost []Loss) []Move {
 	return m.moves
 }
 
+// released adds the releases of live entry points whose chart is of a windowed branch, and that stand in a Namespace that is lost.
+func (m *mover) released(root graph.Entry, lost []Loss) {
+	for _, r := range root.Cluster.Released() {
+		for _, l := range lost {
+			if l.in == root.Target() && (l.unnamed || l.contents.mayBe(manifest.GroupHelm, cmp.Or(r.Name.Namespace, "*"))) {
+				m.take(l, r.Of, Windows(m.policy, Release(m.policy, r.Of)))
+			}
+		}
+	}
+}
+
 // owns reports whether an entry point goes with what is lost: what it is applied by stands in the cluster, and Flux deletes with it what it has applied.
 func (l Loss) owns(owners []graph.Owner) bool {
 	return slices.ContainsFunc(owners, func(o graph.Owner) bool {
@@ -340,23 +387,26 @@ func (l Loss) owns(owners []graph.Owner) bool {
 	})
 }
 
-// takes reports whether something of an entry point may go with what is lost: anything of one that could not be built, or that follows a branch, on which more may stand than here.
-func (l Loss) takes(b Build, owners []graph.Owner, makers []graph.Maker, follows bool) bool {
+// takes reports whether something of an entry point may go with what is lost: anything of one that could not be built, or that follows a branch, on which more may stand than here. What is
+// not known of values, of charts or of what is elsewhere counts where a file says the name.
+func (g *Graph) takes(l Loss, b Build, owners []graph.Owner, makers []graph.Maker, follows bool) bool {
 	k := b.Entry.Kustomization
+	says := func(f string) bool {
+		return g.speaks(b.Entry, f, l.contents.namespace, func(text []byte) bool { return manifest.HasWord(text, l.contents.namespace) })
+	}
+	said := func(files []string) bool { return l.contents.vague() || slices.ContainsFunc(files, says) }
+	makes := func(m graph.Maker) bool {
+		return l.in == m.Target && (l.unnamed || l.contents.mayBeOf(m) || m.Namespaces["*"] && l.contents.group == "" && (said(m.Values) || said(b.Entry.Files())))
+	}
 	switch {
-	case l.owns(owners), slices.ContainsFunc(makers, l.mayBeOf):
+	case l.owns(owners), slices.ContainsFunc(makers, makes):
 		return true
 	case l.in != b.Entry.Target():
 		return false
-	case l.unnamed, follows, b.Err != "", k != nil && l.contents.mayBe("", k.TargetNamespace):
+	case l.unnamed, follows, b.Err != "" && !b.Remote, k != nil && l.contents.mayBe("", k.TargetNamespace):
 		return true
 	}
-	return slices.ContainsFunc(b.Objects, l.contents.mayHave)
-}
-
-// mayBeOf reports whether something that a ResourceSet or a HelmRelease makes may go with what is lost.
-func (l Loss) mayBeOf(m graph.Maker) bool {
-	return l.in == m.Target && (l.unnamed || l.contents.mayBeOf(m))
+	return slices.ContainsFunc(b.Objects, l.contents.mayHave) || b.Remote && l.contents.group == "" && said(b.Entry.Files())
 }
 
 // rulesOf is the windows that hold some files whatever reads them.
@@ -385,7 +435,7 @@ func (in contents) mayBeOf(m graph.Maker) bool {
 		}
 	}
 	for namespace := range m.Namespaces {
-		if in.group == "" && may(in.namespace, namespace) {
+		if in.group == "" && namespace != "*" && may(in.namespace, namespace) {
 			return true
 		}
 	}
