@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"bytes"
 	"cmp"
 	"regexp"
 	"slices"
@@ -43,7 +44,9 @@ func Takes(group, kind string) bool {
 }
 
 // MayTake reports whether a text, which may be a template, speaks of such an object.
-func MayTake(text []byte) bool { return takes.Match(text) }
+func MayTake(text []byte) bool {
+	return (bytes.Contains(text, []byte("Namespace")) || bytes.Contains(text, []byte("CustomResourceDefinition"))) && takes.Match(text)
+}
 
 // HasWord reports whether a text has a name in it.
 func HasWord(text []byte, name string) bool {

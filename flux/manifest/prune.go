@@ -199,7 +199,7 @@ func Chart(spec *Node) *Node {
 
 // LeadsFlux reports whether a text has objects that say what Flux reads.
 func LeadsFlux(text string) bool {
-	return fluxObject.MatchString(text) || release.MatchString(text) && strings.Contains(text, "GitRepository")
+	return strings.Contains(text, "fluxcd") && (fluxObject.MatchString(text) || release.MatchString(text) && strings.Contains(text, "GitRepository"))
 }
 
 var (
