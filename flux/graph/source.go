@@ -466,6 +466,15 @@ func (w *walk) depends(c *Cluster) {
 	}
 }
 
+// alike adds what a release reads as of another branch, as another one of the entry point does.
+func (w *walk) alike(c *Cluster, e Entry, release, source *thing) {
+	for _, r := range c.readings[:len(c.readings):len(c.readings)] {
+		if r.source == source && r.role == roleChart && r.of == e && slices.Equal(r.files, release.made.Files) && !w.Spent(1+len(r.files)>>6, 1) {
+			c.readings = append(c.readings, reading{source, e, roleChart, release.Object, r.files, release})
+		}
+	}
+}
+
 // chart finds the files of this repository that a HelmRelease has by one of its origins: a directory of a GitRepository with the charts that it depends on
 // and the values files, or a whole artifact. They are read by the entry point that applies the release, or as of the branch that they come from.
 func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*manifest.Generator) {
@@ -475,15 +484,9 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 		return
 	}
 	known := seen[d]
-	if known == nil {
-		seen[d] = &manifest.Generator{}
-	}
-	if release.made = seen[d]; known != nil { // as another one of the entry point has it
-		for _, r := range c.readings[:len(c.readings):len(c.readings)] {
-			if r.source == o.thing && r.role == roleChart && r.of == e && slices.Equal(r.files, known.Files) && !w.Spent(1+len(r.files)>>6, 1) {
-				c.readings = append(c.readings, reading{r.source, e, roleChart, release.Object, r.files, release})
-			}
-		}
+	seen[d] = cmp.Or(known, &manifest.Generator{})
+	if release.made = seen[d]; known != nil {
+		w.alike(c, e, release, o.thing)
 		return
 	}
 	source := o.thing

@@ -185,7 +185,7 @@ func left(b Build, after graph.Entry, stays bool, changed map[string]bool) map[s
 			reads[f] = true
 		}
 		decides := func(f string) bool {
-			return changed[f] && makesAny(f) && !(path.Base(f) == "Chart.yaml" && stays && chart(e, f) == chart(after, f))
+			return changed[f] && makesAny(f) && (path.Base(f) != "Chart.yaml" || !stays || chart(e, f) != chart(after, f))
 		}
 		left := m.Files
 		if there && again.Fills() == m.Fills() && !slices.ContainsFunc(slices.Concat(m.Files, again.Files), decides) {
