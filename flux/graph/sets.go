@@ -332,8 +332,7 @@ type Maker struct {
 	Asks   bool   // others say what a ResourceSet makes, and whether it makes anything
 	// Namespaces is those in which it does, and Groups the API groups of that: a star stands for what is filled in, or not known.
 	Namespaces, Groups map[string]bool
-
-	of *thing
+	of                 *thing
 }
 
 // Take is a Namespace or a CustomResourceDefinition that a ResourceSet makes, and what makes it another one, whatever its name.
