@@ -48,6 +48,9 @@ func MayTake(text []byte) bool {
 	return (bytes.Contains(text, []byte("Namespace")) || bytes.Contains(text, []byte("CustomResourceDefinition"))) && takes.Match(text)
 }
 
+// Unversioned is what a Chart.yaml says beside versions, which decide nothing of what is made.
+func Unversioned(text []byte) string { return versions.ReplaceAllString(string(text), "") }
+
 // HasWord reports whether a text has a name in it.
 func HasWord(text []byte, name string) bool {
 	word := func(r byte) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' }
@@ -62,6 +65,7 @@ func MayLeave(text []byte) bool {
 }
 
 var (
+	versions      = regexp.MustCompile(`(?m)^(?:version|appVersion|description):.*$`)
 	takes         = regexp.MustCompile(`(?:^|[^.\w])(?:Namespace|CustomResourceDefinition)(?:List)?\b`)
 	namespaceLine = regexp.MustCompile(`amespace\w*["']?:[^\r\n]*`)
 	ownNamespace  = regexp.MustCompile(`^amespace["']?:\s*["']?\{\{-?\s*\$?\.Release\.Namespace(?:\s*\|\s*quote)?\s*-?\}\}["']?\s*(?:#.*|,.*|\}.*)?$`)

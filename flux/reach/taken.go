@@ -3,7 +3,6 @@ package reach
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -209,13 +208,10 @@ func left(b Build, after graph.Entry, stays bool, changed map[string]bool) map[s
 	return out
 }
 
-// versions finds what a Chart.yaml says of versions, which decides nothing.
-var versions = regexp.MustCompile(`(?m)^(?:version|appVersion|description):.*$`)
-
-// chart is what a Chart.yaml says otherwise.
+// chart is what a Chart.yaml says beside versions.
 func chart(e graph.Entry, file string) (out string) {
 	e.Speaks(file, func(text []byte) bool {
-		out = versions.ReplaceAllString(string(text), "")
+		out = manifest.Unversioned(text)
 		return true
 	})
 	return out
