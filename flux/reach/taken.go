@@ -159,8 +159,9 @@ func (g *Graph) unnamed(before []Build, files []string) (out []Loss) {
 		if g.spent(b.Entry.Path(), 1, 1) {
 			break
 		}
-		for in, files := range left(b, after, stays, changed) {
-			if (stays || deletes(b.Entry)) && g.mayTake(b.Entry, files) {
+		files := left(b, after, stays, changed)
+		for _, in := range manifest.SortedKeys(files) {
+			if (stays || deletes(b.Entry)) && g.mayTake(b.Entry, files[in]) {
 				out = append(out, Loss{from: b.Entry, unnamed: true, in: in})
 			}
 		}
