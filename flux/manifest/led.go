@@ -54,7 +54,7 @@ func Unversioned(text []byte) string { return versions.ReplaceAllString(string(t
 // HasWord reports whether a text has a name in it.
 func HasWord(text []byte, name string) bool {
 	word := func(r byte) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' }
-	return each(text, name, func(before, after []byte) bool {
+	return name != "" && each(text, name, func(before, after []byte) bool {
 		return (len(before) == 0 || !word(before[len(before)-1])) && (len(after) == 0 || !word(after[0]))
 	})
 }

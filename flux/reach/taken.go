@@ -43,7 +43,7 @@ func (in contents) mayBe(group, namespace string) bool {
 // vague reports whether it is not known which namespace it is.
 func (in contents) vague() bool {
 	_, _, open := constant(in.namespace)
-	return open
+	return open || in.namespace == ""
 }
 
 // may reports whether two names may be one: what stands in the place of a variable without a value, or of a star, may be anything.
