@@ -241,6 +241,9 @@ func TestTakenByTree(t *testing.T) {
 		"{inputs: [{in: shop}], resources: [{apiVersion: acme.example/v1, kind: Shop, metadata: {name: web, namespace: << inputs.in >>}}]}"))
 	set = changed(set, "resources: [x.yaml, ../rt-base]", "resources: [x.yaml, set.yaml]")
 	ends := changed(flat(""), rt, strings.Replace(rt, "{path", "{prune: false, deletionPolicy: Delete, path", 1))
+	artifact := changed(flat("-- clusters/prod/ag.yaml --\n"+object("source.extensions.fluxcd.io/v1beta1", "ArtifactGenerator", "own",
+		"{sources: [{alias: r, kind: GitRepository, name: flux-system}], artifacts: [{name: own, copy: [{from: \"@r/apps/rt/**\", to: \"@artifact/apps/rt/\"}]}]}")), rt,
+		strings.Replace(ks("apps-rt", "./apps/rt", "own"), "kind: GitRepository", "kind: ExternalArtifact", 1))
 	provided := changed(flat("-- clusters/prod/p.yaml --\n"+object("fluxcd.controlplane.io/v1", "ResourceSetInputProvider", "p", "{type: Static, defaultValues: {a: b}}")), rt,
 		strings.Replace(object("fluxcd.controlplane.io/v1", "ResourceSet", "rt", "{inputsFrom: [{kind: ResourceSetInputProvider, name: p}], resources: [")+"{"+
 			strings.NewReplacer("---\n", "", "\n", ", ").Replace(strings.TrimSpace(rt))+"}]}\n", "]}\n}]}", "]}", 1))
@@ -264,6 +267,8 @@ func TestTakenByTree(t *testing.T) {
 		"a ResourceSet makes what makes it": {flat(""), changed(flat(""), rt, strings.Replace(object("fluxcd.controlplane.io/v1", "ResourceSet", "rt", "{resources: [")+"{"+
 			strings.NewReplacer("---\n", "", "\n", ", ").Replace(strings.TrimSpace(rt))+"}]}\n", "]}\n}]}", "]}", 1)), shop, true, web, 1},
 		"what provides for the set that makes it goes": {provided, strings.Replace(provided, "-- clusters/prod/p.yaml", "-- other/p.yaml", 1), shop, true, web, 1},
+		"its artifact leaves something out":            {artifact, changed(artifact, "to: \"@artifact/apps/rt/\"", "exclude: [\"**/x.yaml\"], to: \"@artifact/apps/rt/\""), shop, true, web, 1},
+		"its artifact is the same":                     {artifact, artifact, shop, true, web, 0},
 		"its variable has another value":               {filled, changed(filled, "{ns: shop}", "{ns: other}"), variable, true, web, 1},
 		"what its variable is copied from":             {copied, changed(copied, "{ns: web}", "{ns: other}"), variable, true, web, 1},
 		"another variable has":                         {filled, changed(filled, "{ns: shop}", "{ns: shop, x: y}"), shop, true, web, 0},
@@ -344,6 +349,11 @@ func TestTakenUnknown(t *testing.T) {
 	inner := changed(chart, "kind: Namespace", "kind: Service") + "-- charts/shop/templates/crds/a.yaml --\nkind: CustomResourceDefinition\n"
 	branched := changed(repository(), rtList, "resources: [x.yaml, r.yaml]") + "-- apps/rt/r.yaml --\n" + strings.Replace(release("r", ""), "name: r, namespace: flux-system", "name: r, namespace: web", 1) + "-- charts/shop/Chart.yaml --\nname: shop\n"
 	branched = changed(branched, "name: flux-system}}}}", "name: rw, namespace: flux-system}}}}")
+	said := changed(repository(), "-- apps/held/x.yaml --\n", "-- apps/held/x.yaml --\n# of shop\n")
+	vars := "-- clusters/prod/vars.yaml --\n" + strings.Replace(configMap, "name: cm", "name: vars, namespace: flux-system", 1) + "data: {ns: a}\n"
+	const filled = "{postBuild: {substituteFrom: [{kind: ConfigMap, name: vars}]}, path"
+	tenantVars := changed(repository(), ks("tenant", "./apps/tenant", "tenant"), strings.Replace(ks("tenant", "./apps/tenant", "tenant"), "{path", filled, 1)) + vars
+	listedVars := changed(listed, ks("apps-rt", "./apps/rt", "flux-system"), strings.Replace(ks("apps-rt", "./apps/rt", "flux-system"), "{path", filled, 1)) + vars
 	valued := changed(chart, release("r", ""), release("r", "valuesFrom: [{kind: ConfigMap, name: v}], "), "r.yaml]", "r.yaml, v.yaml]") + "-- apps/rt/v.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: v, namespace: flux-system}\ndata: {a: b}\n"
 	ignored := changed(repository(), ks("apps-rt", "./apps/rt", "flux-system"), strings.Replace(ks("apps-rt", "./apps/rt", "flux-system"), "{path", "{ignore: [{paths: [/metadata/annotations]}], path", 1))
 	packed := changed(chart, "kind: Namespace", "kind: Service") + "-- charts/shop/charts/a.tgz --\nx\n"
@@ -427,6 +437,13 @@ func TestTakenUnknown(t *testing.T) {
 		"a set's release may make any kind":          {heldSet("interval: 5m"), heldSet("interval: 5m"), "apps/rt/x.yaml", "", crd, true},
 		"a release of a branch's chart stands in it": {branched, branched, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "web"}}, true},
 		"no release of a branch's chart does":        {branched, branched, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "other-web"}}, false},
+		"remote: a file says it":                     {said, said, "apps/rt/x.yaml", "", shop, true},
+		"remote: no file does":                       {repository(), repository(), "apps/rt/x.yaml", "", shop, false},
+		"what people read changes":                   {chart + "-- charts/shop/README.md --\na Namespace\n", chart + "-- charts/shop/README.md --\nno Namespace\n", "charts/shop/README.md", "", nil, false},
+		"what people read says another":              {heldChart("{{ .Release.Namespace }}") + "-- charts/shop/README.md --\nnamespace: shop\n", heldChart("{{ .Release.Namespace }}") + "-- charts/shop/README.md --\nnamespace: shop\n", "apps/rt/x.yaml", "", shop, false},
+		"a variable of a branch is other":            {tenantVars, changed(tenantVars, "{ns: a}", "{ns: b}"), "clusters/prod/vars.yaml", "", nil, true},
+		"a variable of what was not built":           {listedVars, changed(listedVars, "{ns: a}", "{ns: b}"), "clusters/prod/vars.yaml", "broken", nil, true},
+		"a set's release names many":                 {heldSet("values: {namespaces: [shop]}"), heldSet("values: {namespaces: [shop]}"), "apps/rt/x.yaml", "", shop, true},
 		"a template goes":                            {chart, strings.Replace(chart, "-- charts/shop/templates/ns.yaml", "-- other/ns.yaml", 1), "charts/shop/templates/ns.yaml", "", nil, true},
 		"it changes":                                 {chart, strings.Replace(chart, "{{ .Values.x }}", "{{ .Values.y }}", 1), "charts/shop/templates/ns.yaml", "", nil, true},
 		"another one does":                           {chart, strings.Replace(chart, "{{ x }}", "{{ y }}", 1), "charts/shop/templates/cm.yaml", "", nil, false},
@@ -476,7 +493,11 @@ func TestTakenUnknown(t *testing.T) {
 			if c.lost != nil && c.lost[0].Kept {
 				in.Namespace = "shop"
 			}
-			moves := g.Taken([]Build{{Entry: entry(t, g, 0, "held"), Objects: []Object{in}}}, lost)
+			held := Build{Entry: entry(t, g, 0, "held"), Objects: []Object{in}}
+			if held.Remote = strings.HasPrefix(name, "remote: "); held.Remote {
+				held.Err = "something is elsewhere"
+			}
+			moves := g.Taken([]Build{held}, lost)
 			g.Hold(moves, []string{c.files})
 			asked, _ := g.Affected([]string{c.files})
 			if c.want && c.lost == nil && !strings.Contains(name, "branch") && !slices.ContainsFunc(asked, func(e graph.Entry) bool { return key(e) == key(was[0].Entry) }) {
