@@ -63,13 +63,14 @@ func shortTexts(n *Node) {
 }
 
 // Says reports whether a text of a document is this one, or may be by a variable without a value under a key that ends in a field, name or namespace. Of its metadata that field
-// counts alone.
+// counts alone, and a namespace is no name.
 func (d *Doc) Says(word, field string) bool {
 	var is func(n *Node, key string) bool
 	is = func(n *Node, key string) bool {
 		if n.Kind == ScalarNode {
-			text := d.Vars.Expand(n.Value)
-			return text == word || strings.HasSuffix(strings.ToLower(key), field) && key != "commonName" && MayBe(text, word)
+			text, key := d.Vars.Expand(n.Value), strings.ToLower(key)
+			other := field != "namespace" && strings.HasSuffix(key, "namespace")
+			return text == word && !other || strings.HasSuffix(key, field) && key != "commonname" && MayBe(text, word)
 		}
 		for i, child := range n.Content {
 			in := key
