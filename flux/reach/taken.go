@@ -385,7 +385,7 @@ func (l Loss) owns(owners []graph.Owner) bool {
 }
 
 // takes reports whether something of an entry point may go with what is lost: anything of one that could not be built, or that follows a branch, on which more may stand than here. What is
-// not known of values, of charts or of what is elsewhere counts where a file says the name.
+// not known of values, of charts or of what is elsewhere counts where a file says the name. Its source stands where it stands itself.
 func (g *Graph) takes(l Loss, b Build, owners []graph.Owner, makers []graph.Maker, follows bool) bool {
 	k := b.Entry.Kustomization
 	says := func(f string) bool {
@@ -395,8 +395,11 @@ func (g *Graph) takes(l Loss, b Build, owners []graph.Owner, makers []graph.Make
 	makes := func(m graph.Maker) bool {
 		return l.in == m.Target && (l.unnamed || l.contents.mayBeOf(m) || m.Namespaces["*"] && l.contents.group == "" && (said(m.Values) || said(b.Entry.Files())))
 	}
+	sourced := func(o graph.Owner) bool {
+		return k.Source != nil && l.in == o.By.Target() && l.contents.mayBe(manifest.GroupSource, k.Source.Namespace)
+	}
 	switch {
-	case l.owns(owners), slices.ContainsFunc(makers, makes):
+	case l.owns(owners), slices.ContainsFunc(makers, makes), len(owners) > 0 && sourced(owners[0]):
 		return true
 	case l.in != b.Entry.Target():
 		return false

@@ -237,6 +237,8 @@ func TestTakenByTree(t *testing.T) {
 	held := ks("held", "./apps/held", "flux-system")
 	leaf := changed(flat("-- clusters/prod/oci.yaml --\n"+object("source.toolkit.fluxcd.io/v1", "OCIRepository", "oci", "{url: oci://example.com/x}")),
 		held, changed(ks("held", "./", "oci"), "GitRepository", "OCIRepository", "{path", "{targetNamespace: shop, path"))
+	sources := changed(flat("-- clusters/prod/s.yaml --\n"+strings.Replace(gitRepository("s", "main"), "namespace: flux-system", "namespace: sources", 1)),
+		held, strings.Replace(ks("held", "./apps/held", "s"), "name: s}", "name: s, namespace: sources}", 1))
 	set := flat("-- apps/held/set.yaml --\n" + object("fluxcd.controlplane.io/v1", "ResourceSet", "web",
 		"{inputs: [{in: shop}], resources: [{apiVersion: acme.example/v1, kind: Shop, metadata: {name: web, namespace: << inputs.in >>}}]}"))
 	set = changed(set, "resources: [x.yaml, ../rt-base]", "resources: [x.yaml, set.yaml]")
@@ -276,6 +278,8 @@ func TestTakenByTree(t *testing.T) {
 		"its source hands on a part":                   {own, changed(own, "branch: main}}\n-- clusters/prod/rw", "branch: main}}\n-- clusters/prod/rw", "metadata: {name: own, namespace: flux-system}\nspec: {", "metadata: {name: own, namespace: flux-system}\nspec: {sparseCheckout: [apps/rt/x], "), shop, true, web, 1},
 		"what applies the windowed one":                {team, team, Object{Kind: "Namespace", Name: "team"}, false, nil, 1},
 		"a source of another repository":               {leaf, leaf, shop, false, nil, 1},
+		"its source stands in it":                      {sources, sources, Object{Kind: "Namespace", Name: "sources"}, false, nil, 1},
+		"the kind of its source":                       {sources, sources, crd("gitrepositories.source.toolkit.fluxcd.io"), false, nil, 1},
 		"which makes it elsewhere":                     {leaf, leaf, Object{Kind: "Namespace", Name: "other"}, false, nil, 0},
 		"a ResourceSet makes it":                       {set, set, shop, false, nil, 1},
 		"in another namespace":                         {set, set, Object{Kind: "Namespace", Name: "other"}, false, nil, 0},
