@@ -326,7 +326,7 @@ func (w *walk) resourceSets(c *Cluster) {
 type Maker struct {
 	Object
 	Files  []string // of a chart, as far as they stand in the tree
-	Values []string // the files of what a HelmRelease has its values from
+	Values []string // the files of what a HelmRelease refers to, its values among it
 	Takes  []Take
 	Target string // the cluster in which it makes something, as of [Entry.Target]
 	Asks   bool   // others say what a ResourceSet makes, and whether it makes anything

@@ -82,7 +82,8 @@ func (g *Graph) Affected(files []string) (before, after []graph.Entry) {
 	touched, lacks := g.touched(files), map[string]bool{}
 	pick := func(t tree) (out []graph.Entry) {
 		for _, e := range t.among(touched) {
-			lacks[e.Cluster.Name] = lacks[e.Cluster.Name] || g.policy.Layout.Waits() || !slices.Equal(windows[e.Cluster.Name], Windows(g.policy, e.releases))
+			all := windows[e.Cluster.Name]
+			lacks[e.Cluster.Name] = lacks[e.Cluster.Name] || g.policy.Layout.Waits() || len(all) > 0 && !slices.Equal(all, Windows(g.policy, e.releases))
 			out = append(out, e.Entry)
 		}
 		return out

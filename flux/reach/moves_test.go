@@ -330,6 +330,10 @@ func TestAffected(t *testing.T) {
 			t.Errorf("%s: %v, want %v", files, got, wanted)
 		}
 	}
+	nothing := strings.NewReplacer("flux-system/held", "flux-system/none", "./apps/by-path", "./apps/none", "rw/a", "zz/a", "rw/{b,c}", "zz/b").Replace(oneWindow)
+	if g = around(t, parse(t, nothing)); len(names("apps/rt/x.yaml")) > 0 {
+		t.Error("something is built in a cluster where nothing is windowed")
+	}
 	for name, text := range map[string]string{
 		"another window":        file,
 		"a rule with a window":  strings.Replace(oneWindow, "layout:", "layout:\n  rules: [{paths: [x/**], release: night}]", 1),

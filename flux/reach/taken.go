@@ -93,10 +93,10 @@ func (g *Graph) Lost(before, after []Build, files []string) []Loss {
 // named is those of which it is known that they were made. Of what needs something from elsewhere that counts which is known.
 func (g *Graph) named(before, after []Build) (out []Loss) {
 	type made struct{ by, owner, kind, name, as string }
-	still, unknown, keep, forced, handed := map[made]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}
+	still, unknown, keep, forced, defined := map[made]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}
 	for _, b := range before {
 		keep[key(b.Entry)] = !deletes(b.Entry)
-		handed[key(b.Entry)] = b.Entry.Digest()
+		defined[key(b.Entry)] = b.Entry.Digest()
 	}
 	for _, b := range after {
 		k := key(b.Entry)
@@ -112,7 +112,7 @@ func (g *Graph) named(before, after []Build) (out []Loss) {
 		return made{k, l.owner, l.Kind, l.Name, l.Source}
 	}
 	for _, b := range after {
-		if was, there := handed[key(b.Entry)]; there && was != b.Entry.Digest() && (b.Entry.Foreign() || b.Entry.Kustomization != nil && b.Entry.Kustomization.Copied) {
+		if was, there := defined[key(b.Entry)]; there && was != b.Entry.Digest() && (b.Entry.Foreign() || b.Entry.Kustomization != nil && b.Entry.Kustomization.Copied) {
 			continue // less may be applied than is built
 		}
 		for _, l := range g.taking(b) {
