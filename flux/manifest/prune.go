@@ -214,8 +214,8 @@ const fluxGroups = `(?:(?:kustomize\.toolkit|source\.toolkit|source\.extensions)
 // LeadsTo is the same of values, and those of the chart flux2-sync.
 func LeadsTo(n *Node) bool {
 	group := Scalar(At(n, "apiVersion"))
-	release := strings.HasPrefix(group, GroupHelm+"/") && (Mentions(n, "GitRepository") || Mentions(n, "HelmChart"))
-	return At(n, "gitRepository", "spec") != nil || At(n, "kustomization", "spec") != nil || release || fluxGroup.MatchString(group) || LeadsFlux(n.Value) || slices.ContainsFunc(n.Content, LeadsTo)
+	inner := strings.HasPrefix(group, GroupHelm+"/") && (Mentions(n, "GitRepository") || Mentions(n, "HelmChart"))
+	return At(n, "gitRepository", "spec") != nil || At(n, "kustomization", "spec") != nil || inner || fluxGroup.MatchString(group) || LeadsFlux(n.Value) || slices.ContainsFunc(n.Content, LeadsTo)
 }
 
 // namespaces is what stands under keys of namespaces, said: all of it; a text that speaks of any may say each.
