@@ -172,7 +172,7 @@ func (g *Graph) Nothing(built []Build) []config.Note {
 		said[key(b.Entry)] = b.failed() && g.policy.Consistency.Builds == config.LevelHold
 	}
 	for _, e := range g.trees[0].entries { // applied by several, it stands here for each
-		said[key(e.Entry)] = said[key(e.Entry)] || len(e.Files()) > 0
+		said[key(e.Entry)] = said[key(e.Entry)] || readsAny(e.Entry)
 	}
 	var c causes
 	for _, e := range g.trees[0].entries {
@@ -222,6 +222,15 @@ func (g *Graph) lost() (out []layout.Release) {
 		}
 	}
 	return out
+}
+
+// readsAny reports whether an entry point reads a file: components alone, without its directory, make nothing.
+func readsAny(e graph.Entry) bool {
+	k := e.Kustomization
+	if files := e.Files(); len(files) == 0 || k == nil || len(k.Components) == 0 || e.Apart() {
+		return len(files) > 0
+	}
+	return slices.ContainsFunc(e.Files(), func(f string) bool { return k.Path == "." || strings.HasPrefix(f, k.Path+"/") })
 }
 
 // readsNothing is why an entry point reads no file.

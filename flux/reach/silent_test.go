@@ -74,6 +74,7 @@ func TestNeverSilent(t *testing.T) {
 		".sourceignore, a lot":          {held + own("") + listed + "-- .sourceignore --\n" + strings.Repeat("x\n", 1001), "apps/b.yaml", "weekend"},
 		".sourceignore below":           {held + own("") + "-- apps/sub/kustomization.yaml --\nresources: [a.yaml]\n-- apps/sub/a.yaml --\n" + configMap + "-- apps/sub/b.yaml --\n" + configMap + "-- .sourceignore --\n/apps/*/kustomization.yaml\n", "apps/sub/b.yaml", "weekend"},
 		"sparseCheckout":                {held + own(", sparseCheckout: [apps/b]") + listed, "apps/b.yaml", "weekend"},
+		"components alone":              {root + "-- clusters/prod/held.yaml --\n" + heldKs("./apps, components: [../lib]", "GitRepository", "own") + own(", sparseCheckout: [lib]") + "-- lib/kustomization.yaml --\n{apiVersion: kustomize.config.k8s.io/v1alpha1, kind: Component}\n", "README.md", broken},
 		"sparseCheckout with all of it": {held + own(", sparseCheckout: [apps]") + listed, "apps/b.yaml", "-"},
 		"what a source that includes leaves out": {held + own(", ignore: kustomization.yaml, include: [{repository: {name: flux-system}, fromPath: lib, toPath: apps}]") +
 			strings.ReplaceAll(listed, "apps/", "lib/"), "lib/b.yaml", "weekend"},
