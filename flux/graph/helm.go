@@ -135,9 +135,6 @@ func (t *Tree) makes(d *manifest.Doc, out *thing) {
 	if !more && manifest.Unfilled(own) == "" {
 		out.into = own
 	}
-	if history := d.Text("spec", "storageNamespace"); history != "" {
-		out.spaces = append(out.spaces, history)
-	}
 }
 
 // reads is the source that another controller than Flux's own reads for an object, such as a Terraform: the directory that it names, and whatever that

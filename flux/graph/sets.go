@@ -26,7 +26,6 @@ type mention struct{ kind, name string }
 type mentioned struct {
 	names      map[mention]bool
 	namespaces map[string]bool
-	groups     map[string]bool        // API groups of what is made
 	paths      map[string]bool        // what may be a chart's directory or a file of values; "*" is what is filled in
 	asks       bool                   // it has inputsFrom
 	hold       func(name string) bool // charges what one takes, and reports whether that is too much
@@ -60,7 +59,7 @@ var (
 func (t *Tree) mentions(d *manifest.Doc) mentioned {
 	hold := func(name string) bool { return t.Hold(d.Place.File, 1, len(name)) }
 	inputs := manifest.At(d.Node, "spec", "inputsFrom")
-	m := mentioned{map[mention]bool{}, map[string]bool{d.Text("metadata", "namespace"): true}, map[string]bool{}, map[string]bool{}, inputs != nil, hold}
+	m := mentioned{map[mention]bool{}, map[string]bool{d.Text("metadata", "namespace"): true}, map[string]bool{}, inputs != nil, hold}
 	if spec := manifest.At(d.Node, "spec"); spec != nil {
 		for i := 0; i+1 < len(spec.Content); i += 2 {
 			if key := spec.Content[i].Value; key != "resources" && key != "resourcesTemplate" && key != "steps" {
@@ -176,14 +175,6 @@ func (w *walk) made(c *Cluster, set *manifest.Doc, by *Kustomization) {
 		of.mentions.walk(nil, d.Node, "resources", "")
 		of.uses = append(of.uses, w.released(d)...)
 		group, kind := manifest.GroupOf(d.Node), d.Text("kind")
-		if !of.mentions.groups[group] && !of.mentions.hold(group) {
-			of.mentions.groups[group] = true
-		}
-		if group == manifest.GroupHelm { // of what kinds its chart makes objects is not known
-			if of.mentions.groups["*"] = true; manifest.At(d.Node, "spec", "valuesFrom") != nil {
-				of.spaces = []string{"*"}
-			}
-		}
 		switch chart := manifest.Chart(manifest.At(d.Node, "spec")); {
 		case group == manifest.GroupKustomize && kind == "Kustomization", group == manifest.GroupArtifacts, group == manifest.GroupSource && (kind == gitRepository || kind == "OCIRepository"):
 			for _, in := range [][]string{{"metadata"}, {"spec", "commonMetadata"}} {
@@ -326,13 +317,10 @@ func (w *walk) resourceSets(c *Cluster) {
 type Maker struct {
 	Object
 	Files  []string // of a chart, as far as they stand in the tree
-	Values []string // the files of what a HelmRelease refers to, its values among it
 	Takes  []Take
 	Target string // the cluster in which it makes something, as of [Entry.Target]
 	Asks   bool   // others say what a ResourceSet makes, and whether it makes anything
-	// Namespaces is those in which it does, and Groups the API groups of that: a star stands for what is filled in, or not known.
-	Namespaces, Groups map[string]bool
-	of                 *thing
+	of     *thing
 }
 
 // Take is a Namespace or a CustomResourceDefinition that a ResourceSet makes, and what makes it another one, whatever its name.
@@ -356,24 +344,12 @@ func (e Entry) makers(all []*thing) (out []Maker) {
 		if s.Kind != resourceSet && s.Kind != helmRelease || e.Cluster.entry(s.Entry) != e.Cluster.entry(e.Kustomization) {
 			continue
 		}
-		m := Maker{s.Object, nil, nil, s.takes, e.Target(), s.mentions.asks, map[string]bool{}, s.mentions.groups, s}
-		for _, space := range slices.Concat(slices.Collect(maps.Keys(s.mentions.namespaces)), s.spaces) {
-			m.Namespaces[cmp.Or(space, "*")] = true
-		}
+		m := Maker{s.Object, nil, s.takes, e.Target(), s.mentions.asks, s}
 		if s.cluster != "" {
 			m.Target += "\x00" + s.cluster
 		}
 		if s.made != nil {
 			m.Files = s.made.Files
-		}
-		if s.Kind == helmRelease { // of what kinds its chart makes objects is not known
-			m.Groups = map[string]bool{"*": true}
-			for _, o := range s.origins {
-				if m.Namespaces["*"] = m.Namespaces["*"] || o.role == roleValues; o.role == roleValues && o.made != nil {
-					m.Values = append(m.Values, o.made.Files...)
-				}
-				m.Values = append(m.Values, o.File)
-			}
 		}
 		out = append(out, m)
 	}

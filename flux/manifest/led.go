@@ -51,14 +51,6 @@ func MayTake(text []byte) bool {
 // Unversioned is what a Chart.yaml says beside versions, which decide nothing of what is made.
 func Unversioned(text []byte) string { return versions.ReplaceAllString(string(text), "") }
 
-// HasWord reports whether a text has a name in it.
-func HasWord(text []byte, name string) bool {
-	word := func(r byte) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' }
-	return name != "" && each(text, name, func(before, after []byte) bool {
-		return (len(before) == 0 || !word(before[len(before)-1])) && (len(after) == 0 || !word(after[0]))
-	})
-}
-
 // MayLeave reports whether a file of a chart says a namespace, which may be another one than that of its release.
 func MayLeave(text []byte) bool {
 	return slices.ContainsFunc(namespaceLine.FindAllString(string(text), -1), func(line string) bool { return !ownNamespace.MatchString(line) })

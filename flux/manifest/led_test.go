@@ -40,12 +40,3 @@ func TestMayLeave(t *testing.T) {
 		}
 	}
 }
-
-// TestHasWord: a name is one as a whole.
-func TestHasWord(t *testing.T) {
-	for text, want := range map[string]bool{"a: shop\n": true, "shop": true, "[a,shop]": true, "shopping": false, "my-shop": false, "shop-a": false, "a: shop-a, b: shop": true} {
-		if HasWord([]byte(text), "shop") != want || HasWord([]byte(text), "") {
-			t.Errorf("%q: %v", text, !want)
-		}
-	}
-}

@@ -40,12 +40,6 @@ func (in contents) mayBe(group, namespace string) bool {
 	return may(in.namespace, namespace)
 }
 
-// vague reports whether it is not known which namespace it is.
-func (in contents) vague() bool {
-	_, _, open := constant(in.namespace)
-	return open || in.namespace == ""
-}
-
 // may reports whether two names may be one: what stands in the place of a variable without a value, or of a star, may be anything.
 func may(name, other string) bool {
 	begins, ends, open := constant(name)
@@ -228,22 +222,17 @@ func notMade(file string) bool {
 	return !template(file) && (strings.HasPrefix(path.Base(file), "values") || path.Ext(file) == ".md" || strings.Contains("/"+file, "/crds/"))
 }
 
-// mayTake reports whether one of some files may make a Namespace or a CustomResourceDefinition.
+// mayTake reports whether one of some files may make a Namespace or a CustomResourceDefinition. Many releases have one chart.
 func (g *Graph) mayTake(e graph.Entry, files []string) bool {
-	return slices.ContainsFunc(files, func(f string) bool { return g.speaks(e, f, "\x00", manifest.MayTake) })
-}
-
-// speaks is [graph.Entry.Speaks] of the first tree: many releases have one chart.
-func (g *Graph) speaks(e graph.Entry, file, of string, what func(text []byte) bool) bool {
-	key := of + "\x00" + file
-	is, known := g.spoken[key]
-	if !known {
-		is = e.Speaks(file, what)
-		if !g.spent(file, 1, 1) {
-			g.spoken[key] = is
+	return slices.ContainsFunc(files, func(f string) bool {
+		is, known := g.spoken[f]
+		if !known {
+			if is = e.Speaks(f, manifest.MayTake); !g.spent(f, 1, 1) {
+				g.spoken[f] = is
+			}
 		}
-	}
-	return is
+		return is
+	})
 }
 
 // standing is the entry points and releases that go because they, or what applies them, stand in a Namespace that is lost, as far as a file says that they make such. Of what reads another
@@ -337,17 +326,12 @@ func (g *Graph) Taken(windowed []Build, lost []Loss) []Move {
 			m.released(e.Entry, lost)
 		}
 		if e.elsewhere {
-			windowed = append(slices.Clip(windowed), Build{Entry: e.Entry, Err: "elsewhere", Remote: e.Kustomization != nil && !e.Kustomization.Here})
+			windowed = append(slices.Clip(windowed), Build{Entry: e.Entry, Err: "elsewhere"})
 			elsewhere[key(e.Entry)] = true
 		}
 	}
 	for _, b := range windowed {
 		owners, makers, said := b.Entry.Owners(), b.Entry.Makers(), map[string]bool{}
-		for i, m := range makers {
-			if slices.ContainsFunc(m.Files, func(f string) bool { return path.Ext(f) != ".md" && g.speaks(b.Entry, f, "", manifest.MayLeave) }) {
-				makers[i].Namespaces["*"] = true
-			}
-		}
 		for _, l := range lost {
 			if g.spent(l.File, 0, 1+len(makers)+len(b.Objects)/lookups) {
 				break
@@ -366,11 +350,11 @@ func (g *Graph) Taken(windowed []Build, lost []Loss) []Move {
 	return m.moves
 }
 
-// released adds the releases of live entry points whose chart is of a windowed branch, and that stand in a Namespace that is lost.
+// released adds the releases of live entry points whose chart is of a windowed branch: where they make something is not known.
 func (m *mover) released(root graph.Entry, lost []Loss) {
 	for _, r := range root.Cluster.Released() {
 		for _, l := range lost {
-			if l.in == root.Target() && (l.unnamed || l.contents.mayBe(manifest.GroupHelm, cmp.Or(r.Name.Namespace, "*"))) {
+			if strings.HasPrefix(l.in, root.Target()) {
 				m.take(l, r.Of, Windows(m.policy, Release(m.policy, r.Of)))
 			}
 		}
@@ -384,29 +368,22 @@ func (l Loss) owns(owners []graph.Owner) bool {
 	})
 }
 
-// takes reports whether something of an entry point may go with what is lost: anything of one that could not be built, or that follows a branch, on which more may stand than here. What is
-// not known of values, of charts or of what is elsewhere counts where a file says the name. Its source stands where it stands itself.
+// takes reports whether something of an entry point may go with what is lost. In any namespace may be what one makes that follows a branch, on which more may stand than here, or that could
+// not be built as a whole, and what a HelmRelease or a ResourceSet makes: the one may be for any cluster that this one leads to. Its source stands where it says.
 func (g *Graph) takes(l Loss, b Build, owners []graph.Owner, makers []graph.Maker, follows bool) bool {
 	k := b.Entry.Kustomization
-	says := func(f string) bool {
-		return g.speaks(b.Entry, f, l.contents.namespace, func(text []byte) bool { return manifest.HasWord(text, l.contents.namespace) })
-	}
-	said := func(files []string) bool { return l.contents.vague() || slices.ContainsFunc(files, says) }
 	makes := func(m graph.Maker) bool {
-		return l.in == m.Target && (l.unnamed || l.contents.mayBeOf(m) || m.Namespaces["*"] && l.contents.group == "" && (said(m.Values) || said(b.Entry.Files())))
-	}
-	sourced := func(o graph.Owner) bool {
-		return k.Source != nil && l.in == o.By.Target() && l.contents.mayBe(manifest.GroupSource, k.Source.Namespace)
+		return l.in == m.Target || m.Kind == "ResourceSet" && strings.HasPrefix(l.in, m.Target+"\x00")
 	}
 	switch {
-	case l.owns(owners), slices.ContainsFunc(makers, makes), len(owners) > 0 && sourced(owners[0]):
+	case l.owns(owners), slices.ContainsFunc(makers, makes):
+		return true
+	case len(owners) > 0 && k.Source != nil && l.in == owners[0].By.Target() && l.contents.mayBe(manifest.GroupSource, k.Source.Namespace):
 		return true
 	case l.in != b.Entry.Target():
 		return false
-	case l.unnamed, follows, b.Err != "" && !b.Remote, k != nil && l.contents.mayBe("", k.TargetNamespace):
-		return true
 	}
-	return slices.ContainsFunc(b.Objects, l.contents.mayHave) || b.Remote && l.contents.group == "" && said(b.Entry.Files())
+	return l.unnamed || follows || b.Err != "" || slices.ContainsFunc(b.Objects, l.contents.mayHave)
 }
 
 // rulesOf is the windows that hold some files whatever reads them.
@@ -425,21 +402,6 @@ func (g *Graph) rulesOf(files []string) (out []layout.Release) {
 		out = union(out, windows)
 	}
 	return slices.DeleteFunc(out, func(r layout.Release) bool { return !r.IsWindow() })
-}
-
-// mayBeOf reports whether a ResourceSet or a HelmRelease may make something in a namespace, or of a group.
-func (in contents) mayBeOf(m graph.Maker) bool {
-	for group := range m.Groups {
-		if in.group != "" && may(in.group, group) {
-			return true
-		}
-	}
-	for namespace := range m.Namespaces {
-		if in.group == "" && namespace != "*" && may(in.namespace, namespace) {
-			return true
-		}
-	}
-	return false
 }
 
 // take adds what goes with what is lost, with the windows of that: those that what is lost has itself hold it already. It reports whether there are others.

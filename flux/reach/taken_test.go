@@ -29,8 +29,8 @@ func TestTaken(t *testing.T) {
 	in := func(namespace string) Object {
 		return Object{Group: "apps", Kind: "Deployment", Namespace: namespace, Name: "web"}
 	}
-	const shop = "Namespace shop leaves flux-system/apps-rt: Flux may delete it now, and what flux-system/%s makes would go with it"
-	const kind = "CustomResourceDefinition.apiextensions.k8s.io shops.acme.example leaves flux-system/apps-rt: Flux may delete it now, and what flux-system/held makes would go with it"
+	const shop = "Namespace shop leaves flux-system/apps-rt: Flux may delete it now, and what flux-system/%s makes may go with it"
+	const kind = "CustomResourceDefinition.apiextensions.k8s.io shops.acme.example leaves flux-system/apps-rt: Flux may delete it now, and what flux-system/held makes may go with it"
 	rw, held := fmt.Sprintf(shop, "apps-rw"), fmt.Sprintf(shop, "held")
 	for name, c := range map[string]struct {
 		before, after []Object // of apps-rt
@@ -242,6 +242,7 @@ func TestTakenByTree(t *testing.T) {
 	set := flat("-- apps/held/set.yaml --\n" + object("fluxcd.controlplane.io/v1", "ResourceSet", "web",
 		"{inputs: [{in: shop}], resources: [{apiVersion: acme.example/v1, kind: Shop, metadata: {name: web, namespace: << inputs.in >>}}]}"))
 	set = changed(set, "resources: [x.yaml, ../rt-base]", "resources: [x.yaml, set.yaml]")
+	spoke := []string{rt, strings.Replace(rt, "{path", "{kubeConfig: {secretRef: {name: spoke}}, path", 1)}
 	ends := changed(flat(""), rt, strings.Replace(rt, "{path", "{prune: false, deletionPolicy: Delete, path", 1))
 	artifact := changed(flat("-- clusters/prod/ag.yaml --\n"+object("source.extensions.fluxcd.io/v1beta1", "ArtifactGenerator", "own",
 		"{sources: [{alias: r, kind: GitRepository, name: flux-system}], artifacts: [{name: own, copy: [{from: \"@r/apps/rt/**\", to: \"@artifact/apps/rt/\"}]}]}")), rt,
@@ -268,26 +269,25 @@ func TestTakenByTree(t *testing.T) {
 		"another one applies what makes it": {parents, inParent, shop, true, web, 1},
 		"a ResourceSet makes what makes it": {flat(""), changed(flat(""), rt, strings.Replace(object("fluxcd.controlplane.io/v1", "ResourceSet", "rt", "{resources: [")+"{"+
 			strings.NewReplacer("---\n", "", "\n", ", ").Replace(strings.TrimSpace(rt))+"}]}\n", "]}\n}]}", "]}", 1)), shop, true, web, 1},
-		"what provides for the set that makes it goes": {provided, strings.Replace(provided, "-- clusters/prod/p.yaml", "-- other/p.yaml", 1), shop, true, web, 1},
-		"its artifact leaves something out":            {artifact, changed(artifact, "to: \"@artifact/apps/rt/\"", "exclude: [\"**/x.yaml\"], to: \"@artifact/apps/rt/\""), shop, true, web, 1},
-		"its artifact is the same":                     {artifact, artifact, shop, true, web, 0},
-		"its variable has another value":               {filled, changed(filled, "{ns: shop}", "{ns: other}"), variable, true, web, 1},
-		"what its variable is copied from":             {copied, changed(copied, "{ns: web}", "{ns: other}"), variable, true, web, 1},
-		"another variable has":                         {filled, changed(filled, "{ns: shop}", "{ns: shop, x: y}"), shop, true, web, 0},
-		"its source says something else":               {own, changed(own, "metadata: {name: own, namespace: flux-system}\nspec: {", "metadata: {name: own, namespace: flux-system}\nspec: {interval: 9m, sparseCheckout: [apps], "), shop, true, web, 1},
-		"its source hands on a part":                   {own, changed(own, "branch: main}}\n-- clusters/prod/rw", "branch: main}}\n-- clusters/prod/rw", "metadata: {name: own, namespace: flux-system}\nspec: {", "metadata: {name: own, namespace: flux-system}\nspec: {sparseCheckout: [apps/rt/x], "), shop, true, web, 1},
-		"what applies the windowed one":                {team, team, Object{Kind: "Namespace", Name: "team"}, false, nil, 1},
-		"a source of another repository":               {leaf, leaf, shop, false, nil, 1},
-		"its source stands in it":                      {sources, sources, Object{Kind: "Namespace", Name: "sources"}, false, nil, 1},
-		"the kind of its source":                       {sources, sources, crd("gitrepositories.source.toolkit.fluxcd.io"), false, nil, 1},
-		"which makes it elsewhere":                     {leaf, leaf, Object{Kind: "Namespace", Name: "other"}, false, nil, 0},
-		"a ResourceSet makes it":                       {set, set, shop, false, nil, 1},
-		"in another namespace":                         {set, set, Object{Kind: "Namespace", Name: "other"}, false, nil, 0},
-		"of a kind":                                    {set, set, crd("shops.acme.example"), false, nil, 1},
-		"of another kind":                              {set, set, crd("shops.other.example"), false, nil, 0},
-		"the kind of Flux Kustomizations":              {set, set, crd("kustomizations.kustomize.toolkit.fluxcd.io"), false, nil, 1},
-		"it goes with what keeps everything":           {ends, gone(ends), shop, false, web, 1},
-		"it goes from what keeps everything":           {ends, ends, shop, false, web, 0},
+		"what provides for the set that makes it goes":              {provided, strings.Replace(provided, "-- clusters/prod/p.yaml", "-- other/p.yaml", 1), shop, true, web, 1},
+		"its artifact leaves something out":                         {artifact, changed(artifact, "to: \"@artifact/apps/rt/\"", "exclude: [\"**/x.yaml\"], to: \"@artifact/apps/rt/\""), shop, true, web, 1},
+		"its artifact is the same":                                  {artifact, artifact, shop, true, web, 0},
+		"its variable has another value":                            {filled, changed(filled, "{ns: shop}", "{ns: other}"), variable, true, web, 1},
+		"what its variable is copied from":                          {copied, changed(copied, "{ns: web}", "{ns: other}"), variable, true, web, 1},
+		"another variable has":                                      {filled, changed(filled, "{ns: shop}", "{ns: shop, x: y}"), shop, true, web, 0},
+		"its source says something else":                            {own, changed(own, "metadata: {name: own, namespace: flux-system}\nspec: {", "metadata: {name: own, namespace: flux-system}\nspec: {interval: 9m, sparseCheckout: [apps], "), shop, true, web, 1},
+		"its source hands on a part":                                {own, changed(own, "branch: main}}\n-- clusters/prod/rw", "branch: main}}\n-- clusters/prod/rw", "metadata: {name: own, namespace: flux-system}\nspec: {", "metadata: {name: own, namespace: flux-system}\nspec: {sparseCheckout: [apps/rt/x], "), shop, true, web, 1},
+		"what applies the windowed one":                             {team, team, Object{Kind: "Namespace", Name: "team"}, false, nil, 1},
+		"its source stands in it":                                   {sources, sources, Object{Kind: "Namespace", Name: "sources"}, false, nil, 1},
+		"the kind of its source":                                    {sources, sources, crd("gitrepositories.source.toolkit.fluxcd.io"), false, nil, 1},
+		"a source of another repository may make anything anywhere": {leaf, leaf, Object{Kind: "Namespace", Name: "other"}, false, nil, 1},
+		"in any namespace":                                          {set, set, Object{Kind: "Namespace", Name: "other"}, false, nil, 1},
+		"a ResourceSet may make it in another cluster":              {changed(set, spoke...), changed(set, spoke...), shop, false, nil, 1},
+		"nothing else does":                                         {changed(flat(""), spoke...), changed(flat(""), spoke...), shop, false, web, 0},
+		"of any kind":                                               {set, set, crd("shops.other.example"), false, nil, 1},
+		"the kind of Flux Kustomizations":                           {set, set, crd("kustomizations.kustomize.toolkit.fluxcd.io"), false, nil, 1},
+		"it goes with what keeps everything":                        {ends, gone(ends), shop, false, web, 1},
+		"it goes from what keeps everything":                        {ends, ends, shop, false, web, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := New(p, clusters(t, p, c.before), clusters(t, p, c.after))
@@ -353,7 +353,6 @@ func TestTakenUnknown(t *testing.T) {
 	inner := changed(chart, "kind: Namespace", "kind: Service") + "-- charts/shop/templates/crds/a.yaml --\nkind: CustomResourceDefinition\n"
 	branched := changed(repository(), rtList, "resources: [x.yaml, r.yaml]") + "-- apps/rt/r.yaml --\n" + strings.Replace(release("r", ""), "name: r, namespace: flux-system", "name: r, namespace: web", 1) + "-- charts/shop/Chart.yaml --\nname: shop\n"
 	branched = changed(branched, "name: flux-system}}}}", "name: rw, namespace: flux-system}}}}")
-	said := changed(repository(), "-- apps/held/x.yaml --\n", "-- apps/held/x.yaml --\n# of shop\n")
 	vars := "-- clusters/prod/vars.yaml --\n" + strings.Replace(configMap, "name: cm", "name: vars, namespace: flux-system", 1) + "data: {ns: a}\n"
 	const filled = "{postBuild: {substituteFrom: [{kind: ConfigMap, name: vars}]}, path"
 	tenantVars := changed(repository(), ks("tenant", "./apps/tenant", "tenant"), strings.Replace(ks("tenant", "./apps/tenant", "tenant"), "{path", filled, 1)) + vars
@@ -362,14 +361,6 @@ func TestTakenUnknown(t *testing.T) {
 	ignored := changed(repository(), ks("apps-rt", "./apps/rt", "flux-system"), strings.Replace(ks("apps-rt", "./apps/rt", "flux-system"), "{path", "{ignore: [{paths: [/metadata/annotations]}], path", 1))
 	packed := changed(chart, "kind: Namespace", "kind: Service") + "-- charts/shop/charts/a.tgz --\nx\n"
 	charted := changed(chart, "sourceRef: {kind: GitRepository, name: flux-system}}}}", "sourceRef: {kind: GitRepository, name: own}}}}", "-- clusters/prod/rw.yaml --\n", "-- clusters/prod/own.yaml --\n"+gitRepository("own", "main")+"-- clusters/prod/rw.yaml --\n")
-	heldChart := func(namespace string) string {
-		return changed(repository(), heldList, "resources: [x.yaml, r.yaml]") + "-- apps/held/r.yaml --\n" + release("r", "") + "-- charts/shop/Chart.yaml --\nname: shop\n-- charts/shop/templates/a.yaml --\nkind: Service\nmetadata: {name: a,\n  namespace: " + namespace + "\n}\n"
-	}
-	from := func(data string) string {
-		const values = "valuesFrom: [{kind: ConfigMap, name: v}], "
-		return changed(repository(), heldList, "resources: [x.yaml, r.yaml]") + "-- apps/held/r.yaml --\n" + object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{"+values+"chart: {spec: {chart: a, sourceRef: {kind: HelmRepository, name: b}}}}") +
-			"-- clusters/prod/v.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: v, namespace: flux-system}\ndata: {values.yaml: \"" + data + "\"}\n"
-	}
 	heldSet := func(spec string) string {
 		return changed(repository(), heldList, "resources: [x.yaml, set.yaml]") + "-- apps/held/set.yaml --\n" + object("fluxcd.controlplane.io/v1", "ResourceSet", "set",
 			"{resources: [{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: a, namespace: web}, spec: {"+spec+", chart: {spec: {chart: a, sourceRef: {kind: HelmRepository, name: b}}}}}]}")
@@ -405,85 +396,71 @@ func TestTakenUnknown(t *testing.T) {
 		lost          []Object // of apps-rt
 		want          bool
 	}{
-		"gone: the release with what prunes":         {chart, gone(chart), "clusters/prod/apps-rt.yaml", "", nil, true},
-		"gone: with what keeps everything":           {keeps(chart), gone(keeps(chart)), "clusters/prod/apps-rt.yaml", "", nil, false},
-		"gone: a branch with what does":              {keepsTenant, changed(keepsTenant, "-- clusters/prod/tenant-ks.yaml", "-- other/tenant-ks.yaml"), "clusters/prod/tenant-ks.yaml", "", nil, false},
-		"a file of no template goes":                 {crds, changed(crds, "-- charts/shop/crds/ns.yaml", "-- other/ns.yaml"), "charts/shop/crds/ns.yaml", "", nil, false},
-		"its source hands on less":                   {own, changed(own, "ref: {branch: \"main\"}}\n-- clusters/prod/rw", "sparseCheckout: [apps/rt/x.yaml], ref: {branch: \"main\"}}\n-- clusters/prod/rw"), "clusters/prod/own.yaml", "broken", nil, true},
-		"a file of it is in no list any more":        {listed, changed(listed, "-- apps/rt/ns.yaml", "-- apps/rt/old.yaml"), "README.md", "broken", nil, true},
-		"it keeps what it made":                      {keeps(listed), changed(keeps(listed), namespace, configMap), "apps/rt/ns.yaml", "broken", nil, false},
-		"what keeps everything stands in it":         {keptTeams, keptTeams, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "team"}}, false},
-		"a branch is read by what stands in it":      {tenants, tenants, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "team"}}, true},
-		"a set of what stands in it makes one":       {teamSet, teamSet, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "team"}}, true},
-		"a set that stands in it makes one":          {infraSet, infraSet, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "infra"}}, true},
-		"what reads a branch prunes from now":        {keepsTenant, changed(keepsTenant, "{prune: false, path: ./apps/tenant", "{path: ./apps/other"), "clusters/prod/tenant-ks.yaml", "", nil, true},
-		"it stands in it itself":                     {self, self, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "infra"}}, true},
-		"a kind of sets goes":                        {teamSet, teamSet, "apps/rt/x.yaml", "", []Object{{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "resourcesets.fluxcd.controlplane.io"}}, true},
-		"its chart is called otherwise":              {chart, changed(chart, "name: shop\n", "name: web\n"), "charts/shop/Chart.yaml", "", nil, true},
-		"its version is another one":                 {versioned, changed(versioned, "version: 1", "version: 2"), "charts/shop/Chart.yaml", "", nil, false},
-		"what it is made of changes":                 {versioned, versioned + "-- charts/shop/requirements.yaml --\ndependencies: []\n", "charts/shop/requirements.yaml", "", nil, true},
-		"a template in crds goes":                    {inner, strings.Replace(inner, "-- charts/shop/templates/crds/a.yaml", "-- other/a.yaml", 1), "charts/shop/templates/crds/a.yaml", "", nil, true},
-		"a helper goes":                              {helper, strings.Replace(helper, "-- charts/shop/templates/_h.tpl --", "-- other/_h.tpl --", 1), "charts/shop/templates/_h.tpl", "", nil, true},
-		"a ConfigMap of its values changes":          {valued, changed(valued, "data: {a: b}", "data: {a: c}"), "apps/rt/v.yaml", "", nil, false},
-		"its values say another":                     {heldChart("{{ .Release.Namespace }}") + "-- charts/shop/values.yaml --\nnamespace: shop\n", heldChart("{{ .Release.Namespace }}") + "-- charts/shop/values.yaml --\nnamespace: shop\n", "apps/rt/x.yaml", "", shop, true},
-		"its annotation may be ignored":              {ignored, ignored, "apps/rt/x.yaml", "", kept, true},
-		"a helper changes":                           {helper, changed(helper, "{{ h }}", "{{ i }}"), "charts/shop/templates/_h.tpl", "", nil, true},
-		"something is left out from now":             {chart, chart + "-- charts/shop/.helmignore --\ntemplates/ns.yaml\n", "charts/shop/.helmignore", "", nil, true},
-		"it is called otherwise":                     {chart, changed(chart, release("r", ""), release("r", "releaseName: web, ")), "apps/rt/r.yaml", "", nil, true},
-		"it is rendered otherwise":                   {chart, changed(chart, release("r", ""), release("r", "postRenderers: [{kustomize: {patches: [{patch: x}]}}], ")), "apps/rt/r.yaml", "", nil, true},
-		"its source leaves something out":            {charted, changed(charted, "metadata: {name: own, namespace: flux-system}\nspec: {", "metadata: {name: own, namespace: flux-system}\nspec: {ignore: charts/shop/templates/ns.yaml, "), "clusters/prod/own.yaml", "", nil, true},
-		"a packed chart goes":                        {packed, strings.Replace(packed, "-- charts/shop/charts/a.tgz --", "-- other/a.tgz --", 1), "charts/shop/charts/a.tgz", "", nil, true},
-		"a release's chart says another":             {heldChart("shop"), heldChart("shop"), "apps/rt/x.yaml", "", shop, true},
-		"it says its own":                            {heldChart("{{ .Release.Namespace }}"), heldChart("{{ .Release.Namespace }}"), "apps/rt/x.yaml", "", shop, false},
-		"a set's release may be there":               {heldSet("valuesFrom: [{kind: ConfigMap, name: a}], values: {a: shop}"), heldSet("valuesFrom: [{kind: ConfigMap, name: a}], values: {a: shop}"), "apps/rt/x.yaml", "", shop, true},
-		"nothing of a set says it":                   {heldSet("valuesFrom: [{kind: ConfigMap, name: a}]"), heldSet("valuesFrom: [{kind: ConfigMap, name: a}]"), "apps/rt/x.yaml", "", shop, false},
-		"a set's release is elsewhere":               {heldSet("interval: 5m"), heldSet("interval: 5m"), "apps/rt/x.yaml", "", shop, false},
-		"a set's release may make any kind":          {heldSet("interval: 5m"), heldSet("interval: 5m"), "apps/rt/x.yaml", "", crd, true},
-		"a release of a branch's chart stands in it": {branched, branched, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "web"}}, true},
-		"no release of a branch's chart does":        {branched, branched, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "other-web"}}, false},
-		"remote: a file says it":                     {said, said, "apps/rt/x.yaml", "", shop, true},
-		"remote: no file does":                       {repository(), repository(), "apps/rt/x.yaml", "", shop, false},
-		"what people read changes":                   {chart + "-- charts/shop/README.md --\na Namespace\n", chart + "-- charts/shop/README.md --\nno Namespace\n", "charts/shop/README.md", "", nil, false},
-		"what people read says another":              {heldChart("{{ .Release.Namespace }}") + "-- charts/shop/README.md --\nnamespace: shop\n", heldChart("{{ .Release.Namespace }}") + "-- charts/shop/README.md --\nnamespace: shop\n", "apps/rt/x.yaml", "", shop, false},
-		"a variable of a branch is other":            {tenantVars, changed(tenantVars, "{ns: a}", "{ns: b}"), "clusters/prod/vars.yaml", "", nil, true},
-		"a variable of what was not built":           {listedVars, changed(listedVars, "{ns: a}", "{ns: b}"), "clusters/prod/vars.yaml", "broken", nil, true},
-		"a set's release names many":                 {heldSet("values: {namespaces: [shop]}"), heldSet("values: {namespaces: [shop]}"), "apps/rt/x.yaml", "", shop, true},
-		"a template goes":                            {chart, strings.Replace(chart, "-- charts/shop/templates/ns.yaml", "-- other/ns.yaml", 1), "charts/shop/templates/ns.yaml", "", nil, true},
-		"it changes":                                 {chart, strings.Replace(chart, "{{ .Values.x }}", "{{ .Values.y }}", 1), "charts/shop/templates/ns.yaml", "", nil, true},
-		"another one does":                           {chart, strings.Replace(chart, "{{ x }}", "{{ y }}", 1), "charts/shop/templates/cm.yaml", "", nil, false},
-		"a value does":                               {chart, strings.Replace(chart, "a: b", "a: c", 1), "charts/shop/values.yaml", "", nil, false},
-		"the release goes":                           {chart, changed(chart, "r.yaml]", "x.yaml]"), "apps/rt/kustomization.yaml", "", nil, true},
-		"one of two does":                            {twice, changed(twice, "r.yaml, again.yaml]", "again.yaml]"), "apps/rt/kustomization.yaml", "", nil, true},
-		"it is installed elsewhere":                  {chart, changed(chart, release("r", ""), release("r", "targetNamespace: web, ")), "apps/rt/r.yaml", "", nil, true},
-		"something else of it changes":               {chart, changed(chart, release("r", ""), release("r", "interval: 5m, ")), "apps/rt/r.yaml", "", nil, false},
-		"another chart is taken":                     {chart, changed(chart, "./charts/shop", "./charts/web"), "apps/rt/r.yaml", "", nil, true},
-		"no template says one":                       {changed(chart, "kind: Namespace", "kind: Service"), changed(chart, "kind: Namespace", "kind: Service", "r.yaml]", "x.yaml]"), "apps/rt/kustomization.yaml", "", nil, false},
-		"it could not be built":                      {listed, changed(listed, namespace, configMap), "apps/rt/ns.yaml", "broken", nil, true},
-		"its list changes":                           {listed, changed(listed, "ns.yaml]", "ns.yaml, ../shared]"), "apps/rt/kustomization.yaml", "broken", nil, true},
-		"its definition changes":                     {listed, changed(listed, "path: ./apps/rt,", "targetNamespace: x, path: ./apps/rt,"), "clusters/prod/apps-rt.yaml", "broken", nil, true},
-		"another file of it changes":                 {listed, changed(listed, "-- apps/rt/x.yaml --\n"+configMap, "-- apps/rt/x.yaml --\n# "+configMap), "apps/rt/x.yaml", "broken", nil, false},
-		"nothing of it says one":                     {repository(), changed(repository(), rtList, "resources: [../shared]"), "apps/rt/kustomization.yaml", "broken", nil, false},
-		"it reads another branch and goes":           {repository(), changed(repository(), "-- clusters/prod/tenant-ks.yaml", "-- other/tenant-ks.yaml"), "clusters/prod/tenant-ks.yaml", "", nil, true},
-		"it reads another branch and stays":          {repository(), repository(), "README.md", "", nil, false},
-		"what stands in it makes none":               {team, team, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "team"}}, false},
-		"what stands in it makes one":                {teams, teams, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "team"}}, true},
-		"what stands in another one makes one":       {teams, teams, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "web"}}, false},
-		"a release that stands in it makes one":      {infra, infra, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "infra"}}, true},
-		"one that does not stand in it":              {infra, infra, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "web"}}, false},
-		"a release is of another cluster":            {spoke, spoke, "apps/rt/x.yaml", "", shop, false},
-		"another cluster's loses it":                 {onSpoke, changed(onSpoke, "kind: Namespace", "kind: Service"), "charts/shop/templates/ns.yaml", "", nil, true},
-		"a third cluster's loses it":                 {onThird, changed(onThird, "kind: Namespace", "kind: Service"), "charts/shop/templates/ns.yaml", "", nil, false},
-		"a release keeps its history there":          {held("storageNamespace: shop, "), held("storageNamespace: shop, "), "apps/rt/x.yaml", "", shop, true},
-		"a release is installed there":               {held("targetNamespace: shop, "), held("targetNamespace: shop, "), "apps/rt/x.yaml", "", shop, true},
-		"its values say it":                          {held("values: {a: {namespace: shop}}, "), held("values: {a: {namespace: shop}}, "), "apps/rt/x.yaml", "", shop, true},
-		"what it has values from says it":            {from("a: shop"), from("a: shop"), "apps/rt/x.yaml", "", shop, true},
-		"what it has values from does not":           {from("a: shopping"), from("a: shopping"), "apps/rt/x.yaml", "", shop, false},
-		"nothing of it says it":                      {held("values: {a: {namespace: web}}, "), held("values: {a: {namespace: web}}, "), "apps/rt/x.yaml", "", shop, false},
-		"its chart may make any kind":                {held(""), held(""), "apps/rt/x.yaml", "", crd, true},
-		"it is kept":                                 {repository(), repository(), "apps/rt/x.yaml", "", kept, false},
-		"it is kept, says what applies it":           {marked("annotations", "disabled"), marked("annotations", "disabled"), "apps/rt/x.yaml", "", kept, false},
-		"it is not kept, says a label of it":         {marked("labels", "enabled"), marked("labels", "enabled"), "apps/rt/x.yaml", "", kept, true},
-		"it is not kept, says what applies it":       {pruned, pruned, "apps/rt/x.yaml", "", kept, true},
+		"gone: the release with what prunes":            {chart, gone(chart), "clusters/prod/apps-rt.yaml", "", nil, true},
+		"gone: with what keeps everything":              {keeps(chart), gone(keeps(chart)), "clusters/prod/apps-rt.yaml", "", nil, false},
+		"gone: a branch with what does":                 {keepsTenant, changed(keepsTenant, "-- clusters/prod/tenant-ks.yaml", "-- other/tenant-ks.yaml"), "clusters/prod/tenant-ks.yaml", "", nil, false},
+		"a file of no template goes":                    {crds, changed(crds, "-- charts/shop/crds/ns.yaml", "-- other/ns.yaml"), "charts/shop/crds/ns.yaml", "", nil, false},
+		"its source hands on less":                      {own, changed(own, "ref: {branch: \"main\"}}\n-- clusters/prod/rw", "sparseCheckout: [apps/rt/x.yaml], ref: {branch: \"main\"}}\n-- clusters/prod/rw"), "clusters/prod/own.yaml", "broken", nil, true},
+		"a file of it is in no list any more":           {listed, changed(listed, "-- apps/rt/ns.yaml", "-- apps/rt/old.yaml"), "README.md", "broken", nil, true},
+		"it keeps what it made":                         {keeps(listed), changed(keeps(listed), namespace, configMap), "apps/rt/ns.yaml", "broken", nil, false},
+		"what keeps everything stands in it":            {keptTeams, keptTeams, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "team"}}, false},
+		"a branch is read by what stands in it":         {tenants, tenants, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "team"}}, true},
+		"a set of what stands in it makes one":          {teamSet, teamSet, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "team"}}, true},
+		"a set that stands in it makes one":             {infraSet, infraSet, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "infra"}}, true},
+		"what reads a branch prunes from now":           {keepsTenant, changed(keepsTenant, "{prune: false, path: ./apps/tenant", "{path: ./apps/other"), "clusters/prod/tenant-ks.yaml", "", nil, true},
+		"it stands in it itself":                        {self, self, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "infra"}}, true},
+		"a kind of sets goes":                           {teamSet, teamSet, "apps/rt/x.yaml", "", []Object{{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "resourcesets.fluxcd.controlplane.io"}}, true},
+		"its chart is called otherwise":                 {chart, changed(chart, "name: shop\n", "name: web\n"), "charts/shop/Chart.yaml", "", nil, true},
+		"its version is another one":                    {versioned, changed(versioned, "version: 1", "version: 2"), "charts/shop/Chart.yaml", "", nil, false},
+		"what it is made of changes":                    {versioned, versioned + "-- charts/shop/requirements.yaml --\ndependencies: []\n", "charts/shop/requirements.yaml", "", nil, true},
+		"a template in crds goes":                       {inner, strings.Replace(inner, "-- charts/shop/templates/crds/a.yaml", "-- other/a.yaml", 1), "charts/shop/templates/crds/a.yaml", "", nil, true},
+		"a helper goes":                                 {helper, strings.Replace(helper, "-- charts/shop/templates/_h.tpl --", "-- other/_h.tpl --", 1), "charts/shop/templates/_h.tpl", "", nil, true},
+		"a ConfigMap of its values changes":             {valued, changed(valued, "data: {a: b}", "data: {a: c}"), "apps/rt/v.yaml", "", nil, false},
+		"its annotation may be ignored":                 {ignored, ignored, "apps/rt/x.yaml", "", kept, true},
+		"a helper changes":                              {helper, changed(helper, "{{ h }}", "{{ i }}"), "charts/shop/templates/_h.tpl", "", nil, true},
+		"something is left out from now":                {chart, chart + "-- charts/shop/.helmignore --\ntemplates/ns.yaml\n", "charts/shop/.helmignore", "", nil, true},
+		"it is called otherwise":                        {chart, changed(chart, release("r", ""), release("r", "releaseName: web, ")), "apps/rt/r.yaml", "", nil, true},
+		"it is rendered otherwise":                      {chart, changed(chart, release("r", ""), release("r", "postRenderers: [{kustomize: {patches: [{patch: x}]}}], ")), "apps/rt/r.yaml", "", nil, true},
+		"its source leaves something out":               {charted, changed(charted, "metadata: {name: own, namespace: flux-system}\nspec: {", "metadata: {name: own, namespace: flux-system}\nspec: {ignore: charts/shop/templates/ns.yaml, "), "clusters/prod/own.yaml", "", nil, true},
+		"a packed chart goes":                           {packed, strings.Replace(packed, "-- charts/shop/charts/a.tgz --", "-- other/a.tgz --", 1), "charts/shop/charts/a.tgz", "", nil, true},
+		"a set's release may be anywhere":               {heldSet("interval: 5m"), heldSet("interval: 5m"), "apps/rt/x.yaml", "", shop, true},
+		"a set's release may make any kind":             {heldSet("interval: 5m"), heldSet("interval: 5m"), "apps/rt/x.yaml", "", crd, true},
+		"a release of a branch's chart may be anywhere": {branched, branched, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "other-web"}}, true},
+		"remote: it may be anything":                    {repository(), repository(), "apps/rt/x.yaml", "", shop, true},
+		"what people read changes":                      {chart + "-- charts/shop/README.md --\na Namespace\n", chart + "-- charts/shop/README.md --\nno Namespace\n", "charts/shop/README.md", "", nil, false},
+		"a variable of a branch is other":               {tenantVars, changed(tenantVars, "{ns: a}", "{ns: b}"), "clusters/prod/vars.yaml", "", nil, true},
+		"a variable of what was not built":              {listedVars, changed(listedVars, "{ns: a}", "{ns: b}"), "clusters/prod/vars.yaml", "broken", nil, true},
+		"a template goes":                               {chart, strings.Replace(chart, "-- charts/shop/templates/ns.yaml", "-- other/ns.yaml", 1), "charts/shop/templates/ns.yaml", "", nil, true},
+		"it changes":                                    {chart, strings.Replace(chart, "{{ .Values.x }}", "{{ .Values.y }}", 1), "charts/shop/templates/ns.yaml", "", nil, true},
+		"another one does":                              {chart, strings.Replace(chart, "{{ x }}", "{{ y }}", 1), "charts/shop/templates/cm.yaml", "", nil, false},
+		"a value does":                                  {chart, strings.Replace(chart, "a: b", "a: c", 1), "charts/shop/values.yaml", "", nil, false},
+		"the release goes":                              {chart, changed(chart, "r.yaml]", "x.yaml]"), "apps/rt/kustomization.yaml", "", nil, true},
+		"one of two does":                               {twice, changed(twice, "r.yaml, again.yaml]", "again.yaml]"), "apps/rt/kustomization.yaml", "", nil, true},
+		"it is installed elsewhere":                     {chart, changed(chart, release("r", ""), release("r", "targetNamespace: web, ")), "apps/rt/r.yaml", "", nil, true},
+		"something else of it changes":                  {chart, changed(chart, release("r", ""), release("r", "interval: 5m, ")), "apps/rt/r.yaml", "", nil, false},
+		"another chart is taken":                        {chart, changed(chart, "./charts/shop", "./charts/web"), "apps/rt/r.yaml", "", nil, true},
+		"no template says one":                          {changed(chart, "kind: Namespace", "kind: Service"), changed(chart, "kind: Namespace", "kind: Service", "r.yaml]", "x.yaml]"), "apps/rt/kustomization.yaml", "", nil, false},
+		"it could not be built":                         {listed, changed(listed, namespace, configMap), "apps/rt/ns.yaml", "broken", nil, true},
+		"its list changes":                              {listed, changed(listed, "ns.yaml]", "ns.yaml, ../shared]"), "apps/rt/kustomization.yaml", "broken", nil, true},
+		"its definition changes":                        {listed, changed(listed, "path: ./apps/rt,", "targetNamespace: x, path: ./apps/rt,"), "clusters/prod/apps-rt.yaml", "broken", nil, true},
+		"another file of it changes":                    {listed, changed(listed, "-- apps/rt/x.yaml --\n"+configMap, "-- apps/rt/x.yaml --\n# "+configMap), "apps/rt/x.yaml", "broken", nil, false},
+		"nothing of it says one":                        {repository(), changed(repository(), rtList, "resources: [../shared]"), "apps/rt/kustomization.yaml", "broken", nil, false},
+		"it reads another branch and goes":              {repository(), changed(repository(), "-- clusters/prod/tenant-ks.yaml", "-- other/tenant-ks.yaml"), "clusters/prod/tenant-ks.yaml", "", nil, true},
+		"it reads another branch and stays":             {repository(), repository(), "README.md", "", nil, false},
+		"what stands in it makes none":                  {team, team, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "team"}}, false},
+		"what stands in it makes one":                   {teams, teams, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "team"}}, true},
+		"what stands in another one makes one":          {teams, teams, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "web"}}, false},
+		"a release that stands in it makes one":         {infra, infra, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "infra"}}, true},
+		"one that does not stand in it":                 {infra, infra, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "web"}}, false},
+		"a release is of another cluster":               {spoke, spoke, "apps/rt/x.yaml", "", shop, false},
+		"another cluster's loses it":                    {onSpoke, changed(onSpoke, "kind: Namespace", "kind: Service"), "charts/shop/templates/ns.yaml", "", nil, true},
+		"a third cluster's loses it":                    {onThird, changed(onThird, "kind: Namespace", "kind: Service"), "charts/shop/templates/ns.yaml", "", nil, false},
+		"a release may make something anywhere":         {held("values: {a: {namespace: web}}, "), held("values: {a: {namespace: web}}, "), "apps/rt/x.yaml", "", shop, true},
+		"its chart may make any kind":                   {held(""), held(""), "apps/rt/x.yaml", "", crd, true},
+		"it is kept":                                    {repository(), repository(), "apps/rt/x.yaml", "", kept, false},
+		"it is kept, says what applies it":              {marked("annotations", "disabled"), marked("annotations", "disabled"), "apps/rt/x.yaml", "", kept, false},
+		"it is not kept, says a label of it":            {marked("labels", "enabled"), marked("labels", "enabled"), "apps/rt/x.yaml", "", kept, true},
+		"it is not kept, says what applies it":          {pruned, pruned, "apps/rt/x.yaml", "", kept, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := New(p, clusters(t, p, c.before), clusters(t, p, c.after))
@@ -534,19 +511,18 @@ func TestTakenByRule(t *testing.T) {
 		err    string
 		want   int
 	}{
-		"in it":                        {ruled, repository(), shop, service("shop", "apps/rt/x.yaml"), "", 1},
-		"something else by a rule":     {ruled, repository(), shop, service("shop", "apps/rt-base/x.yaml"), "", 1},
-		"what applies it stands in it": {ruled, strings.Replace(repository(), "name: apps-rt, namespace: flux-system", "name: apps-rt, namespace: shop", 1), shop, service("web", "apps/rt-base/x.yaml"), "", 1},
-		"by no rule":                   {none, repository(), namespace("shop", ""), service("shop", "apps/rt/x.yaml"), "", 0},
-		"in another one":               {ruled, repository(), shop, service("web", "apps/rt/x.yaml"), "", 0},
-		"its file is by a rule, too":   {ruled, repository(), namespace("shop", "apps/tenant/x.yaml"), service("shop", "apps/rt/x.yaml"), "", 1},
-		"it was not built":             {ruled, repository(), shop, Object{}, "broken", 1},
-		"what goes is not known":       {ruled, repository(), Object{}, service("web", "apps/rt-base/x.yaml"), "", 1},
-		"of a release":                 {ruled, released, shop, Object{}, "", 1},
-		"of a release elsewhere":       {ruled, released, namespace("web", ""), Object{}, "", 0},
-		"by a preset":                  {preset, strings.ReplaceAll(repository(), "rt-base", "rt-window"), shop, service("shop", "apps/rt-window/x.yaml"), "", 1},
-		"the preset makes it live":     {preset, repository(), shop, service("shop", "apps/rt/x.yaml"), "", 0},
-		"it is of another cluster":     {ruled, strings.Replace(repository(), "spec: {path: ./apps/by-path", "spec: {kubeConfig: {secretRef: {name: spoke}}, path: ./apps/by-path", 1), shop, service("shop", "apps/rt/x.yaml"), "", 0},
+		"in it":                               {ruled, repository(), shop, service("shop", "apps/rt/x.yaml"), "", 1},
+		"something else by a rule":            {ruled, repository(), shop, service("shop", "apps/rt-base/x.yaml"), "", 1},
+		"what applies it stands in it":        {ruled, strings.Replace(repository(), "name: apps-rt, namespace: flux-system", "name: apps-rt, namespace: shop", 1), shop, service("web", "apps/rt-base/x.yaml"), "", 1},
+		"by no rule":                          {none, repository(), namespace("shop", ""), service("shop", "apps/rt/x.yaml"), "", 0},
+		"in another one":                      {ruled, repository(), shop, service("web", "apps/rt/x.yaml"), "", 0},
+		"its file is by a rule, too":          {ruled, repository(), namespace("shop", "apps/tenant/x.yaml"), service("shop", "apps/rt/x.yaml"), "", 1},
+		"it was not built":                    {ruled, repository(), shop, Object{}, "broken", 1},
+		"what goes is not known":              {ruled, repository(), Object{}, service("web", "apps/rt-base/x.yaml"), "", 1},
+		"of a release, which may be anywhere": {ruled, released, namespace("web", ""), Object{}, "", 1},
+		"by a preset":                         {preset, strings.ReplaceAll(repository(), "rt-base", "rt-window"), shop, service("shop", "apps/rt-window/x.yaml"), "", 1},
+		"the preset makes it live":            {preset, repository(), shop, service("shop", "apps/rt/x.yaml"), "", 0},
+		"it is of another cluster":            {ruled, strings.Replace(repository(), "spec: {path: ./apps/by-path", "spec: {kubeConfig: {secretRef: {name: spoke}}, path: ./apps/by-path", 1), shop, service("shop", "apps/rt/x.yaml"), "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := New(c.policy, clusters(t, c.policy, c.tree), clusters(t, c.policy, c.tree))
