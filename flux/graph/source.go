@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -443,6 +442,7 @@ func (w *walk) depends(c *Cluster) {
 	}
 	for _, r := range c.releases {
 		w.says(r.unfollowed, c.titleOf(r.Entry))
+		r.made = nil
 		origins, missing := w.origins(c, r.uses, r.Object)
 		for _, u := range missing { // the Flux Operator, or somebody by hand, makes them
 			if made[u.ref] == nil {
@@ -453,7 +453,11 @@ func (w *walk) depends(c *Cluster) {
 			}
 		}
 		for _, o := range origins {
-			w.chart(c, r, o, seen)
+			if files := w.chart(c, r, o, seen); r.made == nil {
+				r.made = files
+			} else if files != nil && !w.Spent(0, len(r.made.Files)>>3) { // a ResourceSet may make releases of several
+				r.made = &manifest.Generator{Files: slices.Concat(r.made.Files, files.Files)}
+			}
 			if o.role == roleValues && o.data != nil && manifest.At(o.data.Node, manifest.KeyFlux) != nil {
 				w.says([]manifest.Problem{{Place: r.Place, Text: wordReleasesFlux(r.Object, "the values of "+shown(o.Object))}}, c.titleOf(r.Entry))
 			}
@@ -468,9 +472,9 @@ func (w *walk) depends(c *Cluster) {
 }
 
 // alike adds what a release reads as of another branch, as another one of the entry point does.
-func (w *walk) alike(c *Cluster, e Entry, release, source *thing) {
+func (w *walk) alike(c *Cluster, e Entry, release, source *thing, files []string) {
 	for _, r := range c.readings[:len(c.readings):len(c.readings)] {
-		if r.source == source && r.role == roleChart && r.of == e && slices.Equal(r.files, release.made.Files) && !w.Spent(1+len(r.files)>>6, 1) {
+		if r.source == source && r.role == roleChart && r.of == e && slices.Equal(r.files, files) && !w.Spent(1+len(r.files)>>6, 1) {
 			c.readings = append(c.readings, reading{source, e, roleChart, release.Object, r.files, release})
 		}
 	}
@@ -478,18 +482,18 @@ func (w *walk) alike(c *Cluster, e Entry, release, source *thing) {
 
 // chart finds the files of this repository that a HelmRelease has by one of its origins: a directory of a GitRepository with the charts that it depends on
 // and the values files, or a whole artifact. They are read by the entry point that applies the release, or as of the branch that they come from.
-func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*manifest.Generator) {
+func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*manifest.Generator) *manifest.Generator {
 	e, name := c.entry(release.Entry), append([]string{manifest.Clean(o.chart)}, o.files...)
 	d := dependency{o.thing, e.Kustomization, o.role, strings.Join(name, "\x00")}
 	if e.edges() == nil || o.role != roleChart || o.chart == "" && o.Kind != externalArtifact || w.Spent(1, 0) {
-		return
+		return nil
 	}
-	known := seen[d]
-	seen[d] = cmp.Or(known, &manifest.Generator{})
-	if release.made = seen[d]; known != nil {
-		w.alike(c, e, release, o.thing)
-		return
+	if known := seen[d]; known != nil {
+		w.alike(c, e, release, o.thing, known.Files)
+		return known
 	}
+	made := &manifest.Generator{}
+	seen[d] = made
 	source := o.thing
 	if source.File == "" {
 		source = nil // it stands nowhere
@@ -520,18 +524,18 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 		}
 		w.tree.Linked(files)
 		if w.Spent(len(files)+len(name)>>4, len(files)/8) {
-			return
+			return made
 		}
 		w.makesFlux(c, release, o, files)
-		release.made.Files = append(release.made.Files, files...)
+		made.Files = append(made.Files, files...)
 		if p.source != nil && !c.sameBranch(e, p.branch()) {
 			c.readings = append(c.readings, reading{p.source, e, roleChart, release.Object, files, release})
 			continue
 		}
 		if p.source == nil && !c.sameBranch(e, c.Branch) { // who makes it, as the Flux Operator does, may have it follow what the root follows
-			made := &thing{Object: o.Object, source: &Source{Object: o.Object, Branch: c.Branch}}
-			made.source.Kind = "GitRepository"
-			c.readings = append(c.readings, reading{made, e, roleChart, release.Object, files, nil})
+			by := &thing{Object: o.Object, source: &Source{Object: o.Object, Branch: c.Branch}}
+			by.source.Kind = "GitRepository"
+			c.readings = append(c.readings, reading{by, e, roleChart, release.Object, files, nil})
 		}
 		reads, may := roleChart+" "+shown(o.Object), roleMay+" "+shown(o.Object)
 		for _, file := range files {
@@ -542,6 +546,7 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]*
 			w.add(e, kustomize.Edge{File: file, By: release.File, Why: why})
 		}
 	}
+	return made
 }
 
 // makesFlux says where a HelmRelease's chart, or its values there, make objects of Flux.

@@ -365,6 +365,13 @@ func TestTakenUnknown(t *testing.T) {
 		return changed(repository(), heldList, "resources: [x.yaml, set.yaml]") + "-- apps/held/set.yaml --\n" + object("fluxcd.controlplane.io/v1", "ResourceSet", "set",
 			"{resources: [{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: a, namespace: web}, spec: {"+spec+", chart: {spec: {chart: a, sourceRef: {kind: HelmRepository, name: b}}}}}]}")
 	}
+	charts := func(first, second string) string { // of a ResourceSet
+		of := func(chart string) string {
+			return "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: " + chart + ", namespace: flux-system}, spec: {chart: {spec: {chart: ./charts/" + chart + ", sourceRef: {kind: GitRepository, name: flux-system}}}}}"
+		}
+		return changed(chart, "r.yaml]", "set.yaml]") + "-- apps/rt/set.yaml --\n" + object("fluxcd.controlplane.io/v1", "ResourceSet", "set", "{resources: ["+of(first)+", "+of(second)+"]}") +
+			"-- charts/web/Chart.yaml --\nname: web\n-- charts/web/templates/a.yaml --\nkind: Service\n"
+	}
 	rt := ks("apps-rt", "./apps/rt", "flux-system")
 	keeps := func(tree string) string {
 		return changed(tree, rt, strings.Replace(rt, "{path", "{prune: false, path", 1))
@@ -430,6 +437,8 @@ func TestTakenUnknown(t *testing.T) {
 		"what people read changes":                      {chart + "-- charts/shop/README.md --\na Namespace\n", chart + "-- charts/shop/README.md --\nno Namespace\n", "charts/shop/README.md", "", nil, false},
 		"a variable of a branch is other":               {tenantVars, changed(tenantVars, "{ns: a}", "{ns: b}"), "clusters/prod/vars.yaml", "", nil, true},
 		"a variable of what was not built":              {listedVars, changed(listedVars, "{ns: a}", "{ns: b}"), "clusters/prod/vars.yaml", "broken", nil, true},
+		"a template of a set's first chart":             {charts("shop", "web"), strings.Replace(charts("shop", "web"), "-- charts/shop/templates/ns.yaml", "-- other/ns.yaml", 1), "charts/shop/templates/ns.yaml", "", nil, true},
+		"a template of a set's second chart":            {charts("web", "shop"), strings.Replace(charts("web", "shop"), "-- charts/shop/templates/ns.yaml", "-- other/ns.yaml", 1), "charts/shop/templates/ns.yaml", "", nil, true},
 		"a template goes":                               {chart, strings.Replace(chart, "-- charts/shop/templates/ns.yaml", "-- other/ns.yaml", 1), "charts/shop/templates/ns.yaml", "", nil, true},
 		"it changes":                                    {chart, strings.Replace(chart, "{{ .Values.x }}", "{{ .Values.y }}", 1), "charts/shop/templates/ns.yaml", "", nil, true},
 		"another one does":                              {chart, strings.Replace(chart, "{{ x }}", "{{ y }}", 1), "charts/shop/templates/cm.yaml", "", nil, false},
