@@ -312,7 +312,11 @@ func (t *Tree) kustomization(d *manifest.Doc, object Object) *Kustomization {
 func kubeConfig(d *manifest.Doc) string {
 	for _, kind := range []string{"secretRef", "configMapRef"} {
 		if name := d.Text("spec", "kubeConfig", kind, "name"); name != "" {
-			return path.Join(kind, d.Text("metadata", "namespace"), name, d.Text("spec", "kubeConfig", kind, "key"))
+			key := d.Text("spec", "kubeConfig", kind, "key")
+			if key == "value" || key == "value.yaml" { // which Flux looks for by itself
+				key = ""
+			}
+			return path.Join(kind, d.Text("metadata", "namespace"), name, key)
 		}
 	}
 	return ""

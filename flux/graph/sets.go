@@ -128,11 +128,9 @@ func (m mentioned) qualified(word, key, section string, from bool) {
 
 // means reports whether an object is one that may be mentioned.
 func (m mentioned) means(w *walk, s *thing) bool {
-	fits := func(pattern, name string) bool {
-		ok, err := path.Match(pattern, name)
-		return ok || err != nil
+	in := func(namespace string) bool {
+		return s.Namespace == "" || manifest.MayBe(namespace, s.Namespace)
 	}
-	in := func(namespace string) bool { return s.Namespace == "" || fits(namespace, s.Namespace) }
 	found := false
 	for namespace := range m.namespaces {
 		if found = w.Spent(1, 0) || in(namespace); found {
@@ -143,7 +141,7 @@ func (m mentioned) means(w *walk, s *thing) bool {
 		return false
 	}
 	for of := range m.names {
-		if w.Spent(1, 0) || (of.kind == "" || of.kind == s.Kind) && fits(of.name, s.Name) {
+		if w.Spent(1, 0) || (of.kind == "" || of.kind == s.Kind) && manifest.MayBe(of.name, s.Name) {
 			return true
 		}
 	}

@@ -95,10 +95,30 @@ func (d *Doc) Says(word, field string) bool {
 	return false
 }
 
-// MayBe reports whether a text is a word, or may be by variables without a value.
-func MayBe(text, word string) bool {
-	begins, rest, open := strings.Cut(text, "${")
-	return text == word || open && len(word) >= len(begins) && strings.HasPrefix(word, begins) && strings.HasSuffix(word, rest[strings.LastIndexByte(rest, '}')+1:])
+// MayBe reports whether two names may be one: what stands in the place of a variable without a value, or of a star, may be anything.
+func MayBe(name, other string) bool {
+	begins, ends, open := constant(name)
+	first, last, wide := constant(other)
+	switch {
+	case name == "" || other == "":
+		return false
+	case !open && !wide:
+		return name == other
+	case !open:
+		return strings.HasPrefix(name, first) && strings.HasSuffix(name, last)
+	case !wide:
+		return strings.HasPrefix(other, begins) && strings.HasSuffix(other, ends)
+	}
+	return (strings.HasPrefix(begins, first) || strings.HasPrefix(first, begins)) && (strings.HasSuffix(ends, last) || strings.HasSuffix(last, ends))
+}
+
+// constant is what a name begins and ends with, before and behind what is not known of it.
+func constant(name string) (begins, ends string, open bool) {
+	from := strings.IndexAny(name, "$*")
+	if from < 0 {
+		return name, name, false
+	}
+	return name[:from], name[strings.LastIndexAny(name, "$*}")+1:], true
 }
 
 // Plain reports whether a document is a ConfigMap or a Secret.

@@ -74,6 +74,8 @@ func TestMentioned(t *testing.T) {
 		"an input":                               {set("{inputs: [{of: pull}], resources: []}") + in("flux-system"), "live/x.yaml", "weekend"},
 		"a provider by name":                     {set("{inputsFrom: [{name: pull}], resources: []}") + provider, "live/x.yaml", "weekend"},
 		"another provider":                       {set("{inputsFrom: [{name: other}], resources: []}") + provider, "live/x.yaml", "-"},
+		"a provider whose name has a variable":   {set("{inputsFrom: [{name: pull-a}], resources: []}") + strings.Replace(provider, "name: pull", "name: \"pull-${X}\"", 1), "live/x.yaml", "weekend"},
+		"one whose name has another":             {set("{inputsFrom: [{name: other}], resources: []}") + strings.Replace(provider, "name: pull", "name: \"pull-${X}\"", 1), "live/x.yaml", "-"},
 		"a provider by labels":                   {set("{inputsFrom: [{kind: ResourceSetInputProvider, selector: {matchLabels: {a: b}}}], resources: []}") + provider, "live/x.yaml", "weekend"},
 		"a provider's Secret":                    {set("{inputsFrom: [{name: login}], resources: []}") + in("flux-system") + "-- live/p.yaml --\n" + object("fluxcd.controlplane.io/v1", "ResourceSetInputProvider", "login", "{secretRef: {name: pull}}"), "live/x.yaml", "weekend"},
 		"a chart":                                {charted(resource(fmt.Sprintf(chart, "./charts/web", "x.yaml"))), "charts/web/templates/a.yaml", "weekend"},

@@ -35,35 +35,9 @@ func (in contents) mayHave(o Object) bool {
 
 func (in contents) mayBe(group, namespace string) bool {
 	if in.group != "" {
-		return may(in.group, group)
+		return manifest.MayBe(in.group, group)
 	}
-	return may(in.namespace, namespace)
-}
-
-// may reports whether two names may be one: what stands in the place of a variable without a value, or of a star, may be anything.
-func may(name, other string) bool {
-	begins, ends, open := constant(name)
-	first, last, wide := constant(other)
-	switch {
-	case name == "" || other == "":
-		return false
-	case !open && !wide:
-		return name == other
-	case !open:
-		return strings.HasPrefix(name, first) && strings.HasSuffix(name, last)
-	case !wide:
-		return strings.HasPrefix(other, begins) && strings.HasSuffix(other, ends)
-	}
-	return (strings.HasPrefix(begins, first) || strings.HasPrefix(first, begins)) && (strings.HasSuffix(ends, last) || strings.HasSuffix(last, ends))
-}
-
-// constant is what a name begins and ends with, before and behind what is not known of it.
-func constant(name string) (begins, ends string, open bool) {
-	from := strings.IndexAny(name, "$*")
-	if from < 0 {
-		return name, name, false
-	}
-	return name[:from], name[strings.LastIndexAny(name, "$*}")+1:], true
+	return manifest.MayBe(in.namespace, namespace)
 }
 
 // Loss is what an entry point does not make any more, or may not, with which others go.

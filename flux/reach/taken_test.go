@@ -347,6 +347,7 @@ func TestTakenUnknown(t *testing.T) {
 	onSpoke := changed(chart, release("r", ""), release("r", kubeConfig), heldList, "resources: [x.yaml, r.yaml]") + "-- apps/held/r.yaml --\n" +
 		object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "held", "{"+kubeConfig+"chart: {spec: {chart: a, sourceRef: {kind: HelmRepository, name: b}}}}")
 	onThird := changed(onSpoke, release("r", kubeConfig), release("r", "kubeConfig: {secretRef: {name: third}}, "))
+	onValue := changed(onSpoke, release("r", kubeConfig), release("r", "kubeConfig: {secretRef: {name: spoke, key: value}}, "))
 	self := changed(listed, "name: apps-rt, namespace: flux-system", "name: apps-rt, namespace: infra")
 	helper := chart + "-- charts/shop/templates/_h.tpl --\n{{ h }}\n"
 	versioned := changed(chart, "name: shop\n", "name: shop\nversion: 1\n")
@@ -463,6 +464,7 @@ func TestTakenUnknown(t *testing.T) {
 		"one that does not stand in it":                 {infra, infra, "apps/rt/x.yaml", "", []Object{{Kind: "Namespace", Name: "web"}}, false},
 		"a release is of another cluster":               {spoke, spoke, "apps/rt/x.yaml", "", shop, false},
 		"another cluster's loses it":                    {onSpoke, changed(onSpoke, "kind: Namespace", "kind: Service"), "charts/shop/templates/ns.yaml", "", nil, true},
+		"the same one's by its key":                     {onValue, changed(onValue, "kind: Namespace", "kind: Service"), "charts/shop/templates/ns.yaml", "", nil, true},
 		"a third cluster's loses it":                    {onThird, changed(onThird, "kind: Namespace", "kind: Service"), "charts/shop/templates/ns.yaml", "", nil, false},
 		"a release may make something anywhere":         {held("values: {a: {namespace: web}}, "), held("values: {a: {namespace: web}}, "), "apps/rt/x.yaml", "", shop, true},
 		"its chart may make any kind":                   {held(""), held(""), "apps/rt/x.yaml", "", crd, true},
