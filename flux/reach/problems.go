@@ -1,6 +1,7 @@
 package reach
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -39,16 +40,19 @@ func (g *Graph) hidden(files map[string]outcome) ([]config.Note, map[manifest.Pr
 	}
 	seen, paths := map[manifest.Problem]bool{}, g.unknownPaths()
 	windowed := map[string]bool{}
-	for _, e := range g.trees[0].all() {
-		if isLive(e.releases) && !g.untold(e.Entry) {
-			continue
+	mark := func(e graph.Entry, k *graph.Kustomization) {
+		if isLive(g.release(e)) && !g.untold(e) {
+			return
 		}
-		k := e.Kustomization
-		if k == nil {
-			k = e.Cluster.Own()
-		}
-		for ; k != nil && !windowed[k.Namespace+"/"+k.Name]; k = k.Entry { // it is what they that apply it make of it
+		for k = cmp.Or(k, e.Cluster.Own()); k != nil && !windowed[k.Namespace+"/"+k.Name]; k = k.Entry { // it is what they that apply it make of it
 			windowed[k.Namespace+"/"+k.Name] = true
+		}
+	}
+	for _, e := range g.trees[0].all() {
+		if mark(e.Entry, e.Kustomization); e.Kustomization == nil {
+			for _, r := range e.Cluster.Released() {
+				mark(r.Of, r.Of.Kustomization.Entry)
+			}
 		}
 	}
 	var values, others causes

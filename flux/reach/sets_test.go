@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/flux/manifest"
 )
 
@@ -260,6 +261,35 @@ func TestReleased(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: the list is held by %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestReleasedUnknown: what is not known of such a release is an error, whatever applies it.
+func TestReleasedUnknown(t *testing.T) {
+	p := parse(t, sourcesFile)
+	vars := func(name, dir string) string {
+		return strings.Replace(ks(name, dir, "flux-system"), "{path", "{postBuild: {substituteFrom: [{kind: Secret, name: vars}]}, path", 1)
+	}
+	tree := func(dir, source string) string {
+		return "-- clusters/prod/a.yaml --\n" + gitRepository("flux-system", "main") + vars("flux-system", "./clusters/prod") + vars("live", "./live") + gitRepository("rw", "rw/a") +
+			"-- " + dir + "/web.yaml --\n" + object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "web", "{chart: {spec: {chart: ./charts/web, sourceRef: {kind: GitRepository, name: "+source+"}}}, values: \"${X}\"}") + "-- charts/web/Chart.yaml --\nname: web\n" +
+			"-- " + dir + "/x.yaml --\n" + configMap + "-- live/y.yaml --\n" + configMap + "-- " + dir + "/kustomization.yaml --\nresources: [a.yaml, web.yaml, x.yaml]\n"
+	}
+	for name, c := range map[string]struct {
+		tree string
+		want bool
+	}{
+		"of a branch":              {strings.Replace(tree("live", "rw"), "a.yaml, ", "", 1), true},
+		"of a branch, by the root": {tree("clusters/prod", "rw"), true},
+		"of what is live":          {strings.Replace(tree("live", "flux-system"), "a.yaml, ", "", 1), false},
+	} {
+		holds := false
+		for _, n := range New(p, clusters(t, p, c.tree)).Hidden(nil) {
+			holds = holds || strings.Contains(n.String(), "web.yaml") && n.Level == config.LevelHold
+		}
+		if holds != c.want {
+			t.Errorf("%s: an error: %t %v", name, holds, New(p, clusters(t, p, c.tree)).Hidden(nil))
 		}
 	}
 }
