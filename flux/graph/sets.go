@@ -319,17 +319,24 @@ type Maker struct {
 	Target string // the cluster in which it makes something, as of [Entry.Target]
 	Asks   bool   // others say what a ResourceSet makes, and whether it makes anything
 	of     *thing
+	by     Entry
 }
 
 // Take is a Namespace or a CustomResourceDefinition that a ResourceSet makes, and what makes it another one, whatever its name.
 type Take struct{ Kind, Name, As string }
 
-// Fills is a hash of what defines it and all that what it makes is filled in with, but for what ConfigMaps and Secrets hold.
+// Fills is a hash of what defines it and all that what it makes is filled in with, but for what ConfigMaps and Secrets hold: of these what is not known of its variables counts.
 func (m Maker) Fills() string {
 	h := &manifest.Digest{}
 	h.Add(m.of.digest)
 	for _, o := range m.of.origins {
 		h.Add(o.digest)
+	}
+	if k := m.by.applied(); k != nil && len(m.of.names) > 0 {
+		values := k.Variables().Values
+		if slices.ContainsFunc(m.of.names, func(name string) bool { _, known := values[name]; return !known }) {
+			m.by.filled(h)
+		}
 	}
 	return h.String()
 }
@@ -342,7 +349,7 @@ func (e Entry) makers(all []*thing) (out []Maker) {
 		if s.Kind != resourceSet && s.Kind != helmRelease || e.Cluster.entry(s.Entry) != e.Cluster.entry(e.Kustomization) {
 			continue
 		}
-		m := Maker{s.Object, nil, s.takes, e.Target(), s.mentions.asks, s}
+		m := Maker{s.Object, nil, s.takes, e.Target(), s.mentions.asks, s, e}
 		if s.cluster != "" {
 			m.Target += "\x00" + s.cluster
 		}
@@ -363,17 +370,28 @@ func (e Entry) Fills() string {
 		}
 		h.Add(s.Fills())
 	}
-	k := e.Kustomization
-	if k == nil {
-		k = e.Cluster.Own()
+	e.filled(h)
+	return h.String()
+}
+
+// applied is the Flux Kustomization that applies what the entry point does; nil: the root's is not known.
+func (e Entry) applied() *Kustomization {
+	if e.Kustomization == nil {
+		return e.Cluster.Own()
 	}
+	return e.Kustomization
+}
+
+// filled adds what fills variables.
+func (e Entry) filled(h *manifest.Digest) {
+	k := e.applied()
 	if k == nil {
-		return h.String()
+		return
 	}
 	vars := k.Variables()
 	found, _ := e.Cluster.variables(k)
 	if e.Cluster.tree.Step(e.Path(), 1+len(found)+len(vars.Values)>>6) {
-		return h.String()
+		return
 	}
 	for _, name := range manifest.SortedKeys(vars.Values) {
 		h.Add(name, vars.Values[name])
@@ -383,7 +401,6 @@ func (e Entry) Fills() string {
 			h.Add(s.data.Digest())
 		}
 	}
-	return h.String()
 }
 
 // Owners is what applies the entry point, and what applies that, up to the root: Flux deletes with one of them what it has applied.
@@ -394,7 +411,7 @@ func (e Entry) Owners() (out []Owner) {
 		if k.set != nil {
 			title := resourceSet + " " + k.set.Namespace + "/" + k.set.Name
 			if k.set.mentions.asks {
-				title += " " + Maker{of: k.set}.Fills()
+				title += " " + Maker{of: k.set, by: by}.Fills()
 			}
 			out = append(out, Owner{by, manifest.GroupOperator, k.set.Namespace, title})
 		}

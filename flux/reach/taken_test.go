@@ -357,6 +357,8 @@ func TestTakenUnknown(t *testing.T) {
 	vars := "-- clusters/prod/vars.yaml --\n" + strings.Replace(configMap, "name: cm", "name: vars, namespace: flux-system", 1) + "data: {ns: a}\n"
 	const filled = "{postBuild: {substituteFrom: [{kind: ConfigMap, name: vars}]}, path"
 	tenantVars := changed(repository(), ks("tenant", "./apps/tenant", "tenant"), strings.Replace(ks("tenant", "./apps/tenant", "tenant"), "{path", filled, 1)) + vars
+	secretly := strings.NewReplacer(ks("apps-rt", "./apps/rt", "flux-system"), strings.Replace(ks("apps-rt", "./apps/rt", "flux-system"), "{path", "{postBuild: {substituteFrom: [{kind: Secret, name: vars}]}, path", 1), release("r", ""), release("r", "releaseName: \"${n}\", ")).Replace(chart) +
+		"-- clusters/prod/vars.yaml --\n" + strings.Replace(secret("vars"), "{password: x}", "{n: a}", 1)
 	listedVars := changed(listed, ks("apps-rt", "./apps/rt", "flux-system"), strings.Replace(ks("apps-rt", "./apps/rt", "flux-system"), "{path", filled, 1)) + vars
 	valued := changed(chart, release("r", ""), release("r", "valuesFrom: [{kind: ConfigMap, name: v}], "), "r.yaml]", "r.yaml, v.yaml]") + "-- apps/rt/v.yaml --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: v, namespace: flux-system}\ndata: {a: b}\n"
 	ignored := changed(repository(), ks("apps-rt", "./apps/rt", "flux-system"), strings.Replace(ks("apps-rt", "./apps/rt", "flux-system"), "{path", "{ignore: [{paths: [/metadata/annotations]}], path", 1))
@@ -428,6 +430,8 @@ func TestTakenUnknown(t *testing.T) {
 		"a helper changes":                              {helper, changed(helper, "{{ h }}", "{{ i }}"), "charts/shop/templates/_h.tpl", "", nil, true},
 		"something is left out from now":                {chart, chart + "-- charts/shop/.helmignore --\ntemplates/ns.yaml\n", "charts/shop/.helmignore", "", nil, true},
 		"it is called otherwise":                        {chart, changed(chart, release("r", ""), release("r", "releaseName: web, ")), "apps/rt/r.yaml", "", nil, true},
+		"a Secret calls it otherwise":                   {secretly, changed(secretly, "{n: a}", "{n: b}"), "clusters/prod/vars.yaml", "", nil, true},
+		"a Secret that it has nothing of changes":       {changed(secretly, "${n}", "n"), changed(secretly, "${n}", "n", "{n: a}", "{n: b}"), "clusters/prod/vars.yaml", "", nil, false},
 		"it is rendered otherwise":                      {chart, changed(chart, release("r", ""), release("r", "postRenderers: [{kustomize: {patches: [{patch: x}]}}], ")), "apps/rt/r.yaml", "", nil, true},
 		"its source leaves something out":               {charted, changed(charted, "metadata: {name: own, namespace: flux-system}\nspec: {", "metadata: {name: own, namespace: flux-system}\nspec: {ignore: charts/shop/templates/ns.yaml, "), "clusters/prod/own.yaml", "", nil, true},
 		"a packed chart goes":                           {packed, strings.Replace(packed, "-- charts/shop/charts/a.tgz --", "-- other/a.tgz --", 1), "charts/shop/charts/a.tgz", "", nil, true},
