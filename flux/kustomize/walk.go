@@ -559,7 +559,7 @@ func (o opaque) carries() bool {
 	return o.field == "replacements" || o.field == "transformers" || o.field == "vars"
 }
 
-// carried is the files that values may come from: those of the objects that a replacement names, and where these are not known all that were read.
+// carried is the files that values may come from: those of the objects that a replacement names, with all lists, and where these are not known all that were read.
 func (l *load) carried(n opaque, docs []*manifest.Doc) []manifest.Place {
 	var from [][]manifest.Place
 	for _, d := range docs {
@@ -572,12 +572,14 @@ func (l *load) carried(n opaque, docs []*manifest.Doc) []manifest.Place {
 			}
 		}
 	}
-	out := manifest.Once(from...)
-	if len(out) > 0 || l.walk.Spent(len(l.Edges), 0) {
+	out, all := manifest.Once(from...), len(from) == 0
+	if l.walk.Spent(len(l.Edges), 0) {
 		return out
 	}
 	for _, file := range manifest.SortedKeys(l.Edges) {
-		out = append(out, manifest.Place{File: file, Line: 1})
+		if all || IsBuild(file) { // of labels, names and what else a list gives to an object
+			out = append(out, manifest.Place{File: file, Line: 1})
+		}
 	}
 	return out
 }

@@ -99,8 +99,8 @@ func (d *Doc) Variables(applied bool) []string {
 	}
 	if !d.Vars.none() || applied {
 		visit(d.Node)
-		if d.Made != nil {
-			out[AnyVariable] = true // its files are not read for them
+		if d.Made != nil || d.Vague {
+			out[AnyVariable] = true // its files are not read for them, nor what it may have from elsewhere
 		}
 	}
 	return SortedKeys(out)

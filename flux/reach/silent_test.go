@@ -233,6 +233,11 @@ func TestMadeElsewhere(t *testing.T) {
 	listed := func(text string) string {
 		return strings.Replace(list(text), "held.yaml,", "held.yaml, vars.yaml,", 1) + vars
 	}
+	carried := strings.NewReplacer("data: {X: y}\n-- clusters/prod/other", "data: {X: \"${V}\"}\n-- clusters/prod/other", ks("flux-system", "./clusters/prod", "flux-system"), ks("live", "./live", "flux-system")+
+		strings.Replace(ks("flux-system", "./clusters/prod", "flux-system"), "{path", "{postBuild: {substituteFrom: [{kind: ConfigMap, name: rv}]}, path", 1)).Replace(listed(replace("{kind: ConfigMap, name: src, fieldPath: data.X}"))) +
+		"-- live/rv.yaml --\n" + strings.Replace(configMap, "name: cm", "name: rv, namespace: flux-system", 1) + "data: {V: a}\n"
+	labelled := strings.Replace(listed(replace("{kind: ConfigMap, name: src, fieldPath: metadata.labels.a}")), "src.yaml,", "src,", 1)
+	labelled = strings.Replace(labelled, "-- clusters/prod/src.yaml", "-- clusters/prod/src/kustomization.yaml --\nresources: [src.yaml]\nlabels: [{pairs: {a: b}}]\n-- clusters/prod/src/src.yaml", 1)
 	const chartElsewhere = "{chart: {spec: {chart: raw, sourceRef: {kind: HelmRepository, name: x}}}"
 	patched := func(patch string) string {
 		return remote(chartElsewhere+", targetNamespace: web, values: {c: d}}") + "-- live/kustomization.yaml --\nresources: [s.yaml]\npatches: [{target: {kind: HelmRelease}, patch: \"" +
@@ -314,18 +319,20 @@ func TestMadeElsewhere(t *testing.T) {
 		"a replacement":                       {listed(replace("{kind: ConfigMap, name: src, fieldPath: data.X}")), "clusters/prod/src.yaml", "weekend"},
 		"a patch of what a replacement takes": {listed(replace("{kind: ConfigMap, name: src, fieldPath: data.X}") + "patches: [{path: p.yaml}]\n-- clusters/prod/p.yaml --\n" +
 			strings.Replace(configMap, "name: cm", "name: src, namespace: flux-system", 1) + "data: {X: z}\n"), "clusters/prod/p.yaml", "weekend"},
-		"a replacement of something else": {listed(replace("{kind: ConfigMap, name: src, fieldPath: data.X}")), "clusters/prod/other.yaml", "-"},
-		"a replacement out of anything":   {listed(replace("{kind: Deployment, name: src, fieldPath: data.X}")), "clusters/prod/other.yaml", "weekend"},
-		"a replacement of a name":         {list("replacements: [{source: {kind: ConfigMap, name: src, fieldPath: data.X}, targets: [{select: {kind: ConfigMap, name: cm}, fieldPaths: [metadata.name]}]}]\n"), "clusters/prod/other.yaml", "weekend"},
-		"a replacement of no name":        {list("replacements: [{source: {kind: ConfigMap, name: src, fieldPath: data.X}, targets: [{select: {kind: ConfigMap, name: cm}, fieldPaths: [data.X]}]}]\n"), "clusters/prod/other.yaml", "-"},
-		"a transformer of names":          {list("transformers: [t.yaml]\n-- clusters/prod/t.yaml --\napiVersion: builtin\nkind: PrefixTransformer\nmetadata: {name: p}\nprefix: va\nfieldSpecs: [{path: metadata/name}]\n"), "clusters/prod/other.yaml", "weekend"},
-		"a patch that may rename":         {list("patches: [{target: {kind: ConfigMap, name: cm}, options: {allowNameChange: true}, patch: \"{apiVersion: v1, kind: ConfigMap, metadata: {name: vars}}\"}]\n"), "clusters/prod/other.yaml", "weekend"},
-		"a patch of a kind":               {list("patches: [{target: {name: x}, patch: '[{\"op\": \"replace\", \"path\": \"/kind\", \"value\": \"ConfigMap\"}]'}]\n"), "clusters/prod/other.yaml", "error"},
-		"a patch of a kind that is not":   {list("patches: [{target: {name: x}, patch: '[{\"op\": \"replace\", \"path\": \"/kind\", \"value\": \"Deployment\"}]'}]\n"), "clusters/prod/other.yaml", "-"},
-		"a patch that may change kinds":   {list("patches: [{target: {name: x}, options: {allowKindChange: true}, patch: \"{apiVersion: v1, kind: ConfigMap, metadata: {name: vars}}\"}]\n"), "clusters/prod/other.yaml", "error"},
-		"a replacement of a kind":         {list("replacements: [{source: {kind: ConfigMap, name: src, fieldPath: data.X}, targets: [{select: {name: x}, fieldPaths: [kind]}]}]\n"), "clusters/prod/other.yaml", "error"},
-		"replacements in a file":          {listed("replacements: [{path: r.yaml}]\n-- clusters/prod/r.yaml --\n- {source: {kind: Deployment, name: src}, targets: [{select: {kind: ConfigMap}, fieldPaths: [data.X]}]}\n"), "clusters/prod/other.yaml", "weekend"},
-		"a replacement as a transformer":  {listed("transformers: [r.yaml]\n-- clusters/prod/r.yaml --\napiVersion: builtin\nkind: ReplacementTransformer\nmetadata: {name: r}\nreplacements: []\n"), "clusters/prod/other.yaml", "weekend"},
+		"a variable that a replacement takes": {carried, "live/rv.yaml", "weekend"},
+		"labels that a replacement takes":     {labelled, "clusters/prod/src/kustomization.yaml", "weekend"},
+		"a replacement of something else":     {listed(replace("{kind: ConfigMap, name: src, fieldPath: data.X}")), "clusters/prod/other.yaml", "-"},
+		"a replacement out of anything":       {listed(replace("{kind: Deployment, name: src, fieldPath: data.X}")), "clusters/prod/other.yaml", "weekend"},
+		"a replacement of a name":             {list("replacements: [{source: {kind: ConfigMap, name: src, fieldPath: data.X}, targets: [{select: {kind: ConfigMap, name: cm}, fieldPaths: [metadata.name]}]}]\n"), "clusters/prod/other.yaml", "weekend"},
+		"a replacement of no name":            {list("replacements: [{source: {kind: ConfigMap, name: src, fieldPath: data.X}, targets: [{select: {kind: ConfigMap, name: cm}, fieldPaths: [data.X]}]}]\n"), "clusters/prod/other.yaml", "-"},
+		"a transformer of names":              {list("transformers: [t.yaml]\n-- clusters/prod/t.yaml --\napiVersion: builtin\nkind: PrefixTransformer\nmetadata: {name: p}\nprefix: va\nfieldSpecs: [{path: metadata/name}]\n"), "clusters/prod/other.yaml", "weekend"},
+		"a patch that may rename":             {list("patches: [{target: {kind: ConfigMap, name: cm}, options: {allowNameChange: true}, patch: \"{apiVersion: v1, kind: ConfigMap, metadata: {name: vars}}\"}]\n"), "clusters/prod/other.yaml", "weekend"},
+		"a patch of a kind":                   {list("patches: [{target: {name: x}, patch: '[{\"op\": \"replace\", \"path\": \"/kind\", \"value\": \"ConfigMap\"}]'}]\n"), "clusters/prod/other.yaml", "error"},
+		"a patch of a kind that is not":       {list("patches: [{target: {name: x}, patch: '[{\"op\": \"replace\", \"path\": \"/kind\", \"value\": \"Deployment\"}]'}]\n"), "clusters/prod/other.yaml", "-"},
+		"a patch that may change kinds":       {list("patches: [{target: {name: x}, options: {allowKindChange: true}, patch: \"{apiVersion: v1, kind: ConfigMap, metadata: {name: vars}}\"}]\n"), "clusters/prod/other.yaml", "error"},
+		"a replacement of a kind":             {list("replacements: [{source: {kind: ConfigMap, name: src, fieldPath: data.X}, targets: [{select: {name: x}, fieldPaths: [kind]}]}]\n"), "clusters/prod/other.yaml", "error"},
+		"replacements in a file":              {listed("replacements: [{path: r.yaml}]\n-- clusters/prod/r.yaml --\n- {source: {kind: Deployment, name: src}, targets: [{select: {kind: ConfigMap}, fieldPaths: [data.X]}]}\n"), "clusters/prod/other.yaml", "weekend"},
+		"a replacement as a transformer":      {listed("transformers: [r.yaml]\n-- clusters/prod/r.yaml --\napiVersion: builtin\nkind: ReplacementTransformer\nmetadata: {name: r}\nreplacements: []\n"), "clusters/prod/other.yaml", "weekend"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := silent(t, c.tree, c.file); got != c.want {
