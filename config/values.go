@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/sluicegate/sluice/flux/graph"
+	"github.com/sluicegate/sluice/flux/giturl"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/window"
 )
@@ -167,7 +167,7 @@ func treePath(path string) (says, bool) {
 // repositoryURL checks that a text names a repository that others can reach, without a password in it: the file is no place for one.
 func repositoryURL(url string) (says, bool) {
 	odd := func(c rune) bool { return c <= ' ' || c == 0x7f }
-	return badURL(), len(url) <= MaxText && !strings.ContainsFunc(url, odd) && graph.IsURL(url) && !graph.HasSecret(url)
+	return badURL(), len(url) <= MaxText && !strings.ContainsFunc(url, odd) && giturl.Is(url) && !giturl.HasSecret(url)
 }
 
 // granteeValue is somebody whom `override` names.

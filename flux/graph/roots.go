@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluicegate/sluice/flux/giturl"
 	"github.com/sluicegate/sluice/flux/kustomize"
 	"github.com/sluicegate/sluice/flux/manifest"
 )
@@ -25,7 +26,7 @@ func (t *Tree) bootstrapped(w *walk, all Objects) (out []Cluster, strangers []ku
 		switch {
 		case !known && len(out) <= MaxClusters && t.Dirs[c.Path]:
 			at[key] = len(out)
-			here[c.Path] = here[c.Path] || SameURL(c.URL, t.URL)
+			here[c.Path] = here[c.Path] || giturl.Same(c.URL, t.URL)
 			out = append(out, c)
 		case known:
 			out[i] = t.credible(w, out[i], c)
@@ -46,12 +47,12 @@ func (t *Tree) bootstrapped(w *walk, all Objects) (out []Cluster, strangers []ku
 			add(c)
 		}
 	}
-	out = slices.DeleteFunc(out, func(c Cluster) bool { return here[c.Path] && !SameURL(c.URL, t.URL) })
-	if !slices.ContainsFunc(out, func(c Cluster) bool { return SameURL(c.URL, t.URL) }) {
+	out = slices.DeleteFunc(out, func(c Cluster) bool { return here[c.Path] && !giturl.Same(c.URL, t.URL) })
+	if !slices.ContainsFunc(out, func(c Cluster) bool { return giturl.Same(c.URL, t.URL) }) {
 		return out, nil
 	}
 	return slices.DeleteFunc(out, func(c Cluster) bool {
-		stranger := c.kind == gitRepository && !alike(c.URL, t.URL) && (c.Path == "." || !t.led(c.Path)) && !w.readsItself(c.Path, c.Place.File)
+		stranger := c.kind == gitRepository && !giturl.Alike(c.URL, t.URL) && (c.Path == "." || !t.led(c.Path)) && !w.readsItself(c.Path, c.Place.File)
 		if stranger {
 			strangers = append(strangers, kustomize.Leaf{Place: c.Place, Kind: kustomize.LeafSource, Text: wordStranger(c.Path, c.URL)})
 		}
@@ -98,7 +99,7 @@ func (t *Tree) credible(w *walk, a, b Cluster) Cluster {
 	switch x, y := t.credit(w, a), t.credit(w, b); {
 	case y > x:
 		return b
-	case y == x && a.Place != b.Place && (a.Branch != b.Branch || !SameURL(a.URL, b.URL)):
+	case y == x && a.Place != b.Place && (a.Branch != b.Branch || !giturl.Same(a.URL, b.URL)):
 		a.Rival = b.Place
 	}
 	return a
@@ -107,7 +108,7 @@ func (t *Tree) credible(w *walk, a, b Cluster) Cluster {
 // credit is how much speaks for a root: its source is this repository, as far as the caller knows that, and it reads its own definition.
 func (t *Tree) credit(w *walk, c Cluster) int {
 	n := 0
-	if SameURL(c.URL, t.URL) {
+	if giturl.Same(c.URL, t.URL) {
 		n = 2
 	}
 	if w.readsItself(c.Path, c.Place.File) {

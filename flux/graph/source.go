@@ -2,11 +2,10 @@ package graph
 
 import (
 	"path"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/sluicegate/sluice/flux/giturl"
 	"github.com/sluicegate/sluice/flux/kustomize"
 	"github.com/sluicegate/sluice/flux/manifest"
 )
@@ -632,7 +631,7 @@ func (w *walk) repositories(file string) []string {
 			at, _, _ = strings.Cut(at, "#")
 			at, _, _ = strings.Cut(at, "?")
 			host, dir, _ := strings.Cut(at, "/") // a URL: who comes before a host is no part of the path
-			out = append(out, unescaped(host[strings.LastIndexByte(host, '@')+1:]+"/"+dir))
+			out = append(out, giturl.Unescaped(host[strings.LastIndexByte(host, '@')+1:]+"/"+dir))
 		}
 	}
 	return out
@@ -643,17 +642,6 @@ func small(n *manifest.Node) {
 	for i := 0; n != nil && n.Kind == manifest.MappingNode && i+1 < len(n.Content); i += 2 {
 		n.Content[i].Value = strings.ToLower(n.Content[i].Value)
 	}
-}
-
-// percent is a byte in a URL.
-var percent = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
-
-// unescaped is a path of a URL with its bytes as they are.
-func unescaped(p string) string {
-	return percent.ReplaceAllStringFunc(p, func(s string) string {
-		c, _ := strconv.ParseUint(s[1:], 16, 8)
-		return string([]byte{byte(c)})
-	})
 }
 
 // submodules adds to what a Kustomization reads the submodules in it, of which git keeps a commit at their path, and those that a name in it leads to.

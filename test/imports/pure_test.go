@@ -26,6 +26,7 @@ var pure = map[string]string{
 	"layout":         "fmt math path slices strconv strings sync unicode unicode/utf8",
 	"flux/manifest":  "bytes cmp crypto/sha256 encoding/base64 encoding/hex encoding/json errors fmt io iter maps path regexp regexp/syntax slices strconv strings text/template/parse unicode unicode/utf8 go.yaml.in/yaml/v3",
 	"flux/kustomize": "bytes cmp errors fmt io io/fs maps path reflect regexp slices strings github.com/go-git/gcfg github.com/go-git/go-git/v5/plumbing/format/gitignore",
+	"flux/giturl":    "cmp path regexp strconv strings",
 	"flux/graph":     "cmp fmt io/fs maps path regexp slices strconv strings",
 	"flux/analysis":  "bytes cmp context errors fmt io io/fs maps slices strings time",
 	"config":         "bytes cmp crypto/sha256 errors fmt io path regexp slices strconv strings time unicode/utf8 go.yaml.in/yaml/v3",
