@@ -55,12 +55,18 @@ func (k *Kustomization) target() string {
 	return out
 }
 
-// Elsewhere is the entry points of a cluster that read nothing of this repository. What defines them, and their sources, may stand here.
+// Elsewhere is the entry points of a cluster that read nothing of this repository as those do that apply them: Flux Kustomizations of others, of which the definition and its source may
+// stand here, and HelmReleases whose charts are of another branch, as of that.
 func (c *Cluster) Elsewhere() []Entry {
 	var out []Entry
 	for _, k := range c.Kustomizations {
 		if !k.Here {
 			out = append(out, Entry{c, k})
+		}
+	}
+	for _, r := range c.readings {
+		if r.release != nil && !c.tree.Step(r.user.File, 1+len(r.release.origins)) {
+			out = append(out, r.entry(c, r.user))
 		}
 	}
 	return out

@@ -262,36 +262,6 @@ func (e Entry) Way() []string {
 	return manifest.SortedKeys(files)
 }
 
-// Released is a HelmRelease whose chart is of another branch than what applies it.
-type Released struct {
-	Of     Entry // of that branch
-	Name   manifest.Ref
-	Digest string   // as that of an entry point
-	Way    []string // likewise
-}
-
-// Released is those of a cluster.
-func (c *Cluster) Released() (out []Released) {
-	for _, r := range c.readings {
-		if r.release == nil || c.tree.Step(r.user.File, 1+len(r.release.origins)) {
-			continue
-		}
-		h, files := &manifest.Digest{}, map[string]bool{}
-		h.Add(r.release.digest)
-		c.way(files, r.user)
-		for _, o := range r.release.origins {
-			h.Add(o.digest)
-			c.way(files, o.Object)
-		}
-		for _, file := range c.entry(r.user.Entry).Way() {
-			files[file] = true
-		}
-		name := manifest.Ref{Kind: r.user.Kind, Namespace: r.user.Namespace, Name: r.user.Name}
-		out = append(out, Released{r.entry(c, r.user), name, h.String(), manifest.SortedKeys(files)})
-	}
-	return out
-}
-
 // Root is the root of its cluster.
 func (e Entry) Root() Entry { return Entry{Cluster: e.Cluster} }
 

@@ -407,7 +407,8 @@ func (e Entry) filled(h *manifest.Digest) {
 func (e Entry) Owners() (out []Owner) {
 	for k := e.Kustomization; k != nil && len(out) <= kustomize.MaxDepth; {
 		by := e.Cluster.entry(k.Entry)
-		out = append(out, Owner{by, manifest.GroupKustomize, k.Namespace, k.title()})
+		group, _, _ := strings.Cut(k.APIVersion, "/")
+		out = append(out, Owner{by, cmp.Or(group, manifest.GroupKustomize), k.Namespace, k.title()})
 		if k.set != nil {
 			title := resourceSet + " " + k.set.Namespace + "/" + k.set.Name
 			if k.set.mentions.asks {

@@ -381,7 +381,11 @@ func (r reading) entry(c *Cluster, o Object) Entry {
 	for _, file := range r.files {
 		edges[file] = kustomize.Edge{File: file}
 	}
-	return Entry{c, &Kustomization{Object: o, Path: ".", Source: r.source.source, Here: true, edges: edges}}
+	k := &Kustomization{Object: o, Path: ".", Source: r.source.source, Here: true, edges: edges}
+	if r.release != nil {
+		k.KubeConfig, k.digest, k.origins = r.release.cluster, r.release.digest, r.release.origins
+	}
+	return Entry{c, k}
 }
 
 // mixed finds what a Kustomization reads of each branch, where there are several.

@@ -40,19 +40,16 @@ func (g *Graph) hidden(files map[string]outcome) ([]config.Note, map[manifest.Pr
 	}
 	seen, paths := map[manifest.Problem]bool{}, g.unknownPaths()
 	windowed := map[string]bool{}
-	mark := func(e graph.Entry, k *graph.Kustomization) {
-		if isLive(g.release(e)) && !g.untold(e) {
-			return
-		}
-		for k = cmp.Or(k, e.Cluster.Own()); k != nil && !windowed[k.Namespace+"/"+k.Name]; k = k.Entry { // it is what they that apply it make of it
-			windowed[k.Namespace+"/"+k.Name] = true
-		}
-	}
 	for _, e := range g.trees[0].all() {
-		if mark(e.Entry, e.Kustomization); e.Kustomization == nil {
-			for _, r := range e.Cluster.Released() {
-				mark(r.Of, r.Of.Kustomization.Entry)
-			}
+		if isLive(e.releases) && !g.untold(e.Entry) {
+			continue
+		}
+		by := e.Kustomization
+		if by != nil && by.Kind == "HelmRelease" { // whose chart is of a windowed branch
+			by = by.Entry
+		}
+		for k := cmp.Or(by, e.Cluster.Own()); k != nil && !windowed[k.Namespace+"/"+k.Name]; k = k.Entry { // it is what they that apply it make of it
+			windowed[k.Namespace+"/"+k.Name] = true
 		}
 	}
 	var values, others causes

@@ -114,7 +114,6 @@ func New(policy *config.Policy, trees ...[]graph.Cluster) *Graph {
 	if policy.Flux && len(g.trees) > 1 {
 		g.redefined(&g.trees[0], &g.trees[1])
 		g.referred(&g.trees[0], &g.trees[1])
-		g.released(&g.trees[0], &g.trees[1])
 	}
 	return g
 }

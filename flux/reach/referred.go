@@ -60,40 +60,6 @@ func (g *Graph) referent(clusters [2]map[string]*graph.Cluster, e graph.Entry, r
 	g.redefine(r)
 }
 
-// released holds what leads to HelmReleases whose charts are of windowed branches, where they differ between two trees: from another source a chart comes at once.
-func (g *Graph) released(before, after *tree) {
-	type release struct {
-		cluster string
-		manifest.Ref
-	}
-	said, found, order := map[release]*[2]string{}, map[release]*redefinition{}, []release{}
-	for i, t := range []*tree{before, after} {
-		for _, e := range t.entries {
-			if e.Kustomization != nil {
-				continue
-			}
-			for _, r := range e.Cluster.Released() {
-				windows := Windows(g.policy, g.release(r.Of))
-				if !slices.ContainsFunc(windows, layout.Release.IsWindow) || g.spent(e.Path(), 1, 1) {
-					continue
-				}
-				at := release{e.Cluster.Name, r.Name}
-				if said[at] == nil {
-					said[at], found[at] = &[2]string{}, &redefinition{hold{windows: windows, why: wordReleased(r.Name, e.Cluster.Name)}, map[string]bool{}}
-					order = append(order, at)
-				}
-				said[at][i] += r.Digest
-				g.leads(found[at], r.Way)
-			}
-		}
-	}
-	for _, at := range order {
-		if said[at][0] != said[at][1] {
-			g.redefine(*found[at])
-		}
-	}
-}
-
 // leads adds files that lead to what is redefined.
 func (g *Graph) leads(r *redefinition, files []string) {
 	for _, file := range files {

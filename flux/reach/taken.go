@@ -296,9 +296,6 @@ func (g *Graph) Taken(windowed []Build, lost []Loss) []Move {
 	}
 	elsewhere := map[string]bool{}
 	for _, e := range g.trees[0].all() {
-		if e.Kustomization == nil {
-			m.released(e.Entry, lost)
-		}
 		if e.elsewhere {
 			windowed = append(slices.Clip(windowed), Build{Entry: e.Entry, Err: "elsewhere"})
 			elsewhere[key(e.Entry)] = true
@@ -322,17 +319,6 @@ func (g *Graph) Taken(windowed []Build, lost []Loss) []Move {
 		}
 	}
 	return m.moves
-}
-
-// released adds the releases of live entry points whose chart is of a windowed branch: where they make something is not known.
-func (m *mover) released(root graph.Entry, lost []Loss) {
-	for _, r := range root.Cluster.Released() {
-		for _, l := range lost {
-			if strings.HasPrefix(l.in, root.Target()) {
-				m.take(l, r.Of, Windows(m.policy, Release(m.policy, r.Of)))
-			}
-		}
-	}
 }
 
 // owns reports whether an entry point goes with what is lost: what it is applied by stands in the cluster, and Flux deletes with it what it has applied.

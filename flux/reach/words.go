@@ -92,10 +92,6 @@ func wordRedefined(e graph.Entry) string {
 	return fmt.Sprintf("the definition of %s in %s changes", name(e), e.Cluster.Name)
 }
 
-func wordReleased(r manifest.Ref, cluster string) string {
-	return fmt.Sprintf("%s in %s, whose chart is of a windowed branch, changes", r, cluster)
-}
-
 func wordReferent(r manifest.Ref, e graph.Entry) string {
 	return fmt.Sprintf("%s, which %s in %s refers to, changes", r, name(e), e.Cluster.Name)
 }
