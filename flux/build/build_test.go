@@ -243,17 +243,31 @@ func TestKept(t *testing.T) {
 	const made = "-- app/kustomization.yaml --\n"
 	for text, want := range map[string]bool{
 		"-- app/a.yaml --\n" + configMap: false,
-		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}"):                                          true,
-		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, annotations: {kustomize.toolkit.fluxcd.io/prune: enabled}"):                                           false,
-		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, labels: {kustomize.toolkit.fluxcd.io/prune: disabled}"):                                               true,
-		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, annotations: {kustomize.toolkit.fluxcd.io/reconcile: disabled}"):                                      false, // which never gets there
-		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, annotations: {kustomize.toolkit.fluxcd.io/prune: disabled, kustomize.toolkit.fluxcd.io/ssa: ignore}"): false,
-		made + "resources: [a.yaml]\ncommonAnnotations: {kustomize.toolkit.fluxcd.io/prune: disabled}\n-- app/a.yaml --\n" + configMap:                                                  true,
-		made + "configMapGenerator: [{name: g, literals: [a=b]}]\ngeneratorOptions: {annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}}\n":                                     true,
+		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}"):                                              true,
+		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, annotations: {kustomize.toolkit.fluxcd.io/prune: enabled}"):                                               false,
+		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, labels: {kustomize.toolkit.fluxcd.io/prune: disabled}"):                                                   true,
+		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, annotations: {kustomize.toolkit.fluxcd.io/reconcile: disabled}"):                                          false, // which never gets there
+		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, annotations: {kustomize.toolkit.fluxcd.io/prune: disabled, kustomize.toolkit.fluxcd.io/ssa: ignore}"):     false,
+		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, annotations: {kustomize.toolkit.fluxcd.io/prune: disabled, kustomize.toolkit.fluxcd.io/ssa: \"${ssa}\"}"): false,
+		made + "resources: [a.yaml]\ncommonAnnotations: {kustomize.toolkit.fluxcd.io/prune: disabled}\n-- app/a.yaml --\n" + configMap:                                                      true,
+		made + "configMapGenerator: [{name: g, literals: [a=b]}]\ngeneratorOptions: {annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}}\n":                                         true,
 	} {
 		r := one(t, archive(text), Entry{Path: "app"})
 		if len(r.Objects) != 1 || r.Objects[0].Kept != want {
 			t.Errorf("%s: %+v", text, r)
+		}
+	}
+}
+
+// TestKinds: a variable in a kind or an apiVersion is filled in, too.
+func TestKinds(t *testing.T) {
+	for api, want := range map[string]string{
+		"v1": "", "${api}": "acme.example", "${group}/v1": "acme.example", "${core}": "", "${none}": "${none}", "${none}/v1": "${none}", "apps/${version}": "apps",
+	} {
+		vars := map[string]string{"api": "acme.example/v1", "group": "acme.example", "core": "v1", "version": "v1", "kind": "Namespace"}
+		r := one(t, archive("-- app/a.yaml --\napiVersion: "+api+"\nkind: ${kind}\nmetadata: {name: a}\n"), Entry{Path: "app", Variables: manifest.Variables{Values: vars}})
+		if len(r.Objects) != 1 || r.Objects[0].Group != want || r.Objects[0].Kind != "Namespace" {
+			t.Errorf("%s: %+v", api, r)
 		}
 	}
 }

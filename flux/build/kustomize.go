@@ -245,6 +245,9 @@ type made struct {
 // object is what counts of an object that was built.
 func object(r *resource.Resource, dir string) (made, error) {
 	o := made{Object: Object{Group: r.GetGvk().Group, Kind: r.GetKind(), Namespace: r.GetNamespace(), Name: r.GetName()}}
+	if api := r.GetApiVersion(); manifest.Unfilled(api) != "" {
+		o.Group = api // of which the variables may be more
+	}
 	from, err := r.GetOrigin()
 	if err != nil {
 		return o, err
@@ -261,7 +264,12 @@ func object(r *resource.Resource, dir string) (made, error) {
 		key = manifest.GroupKustomize + "/" + key
 		return strings.EqualFold(r.GetAnnotations()[key], value) || strings.EqualFold(r.GetLabels()[key], value)
 	}
-	o.Kept = says("prune", "disabled") && !says("reconcile", "disabled") && !says("ssa", "Ignore") && !says("ssa", "IfNotPresent") // else it does not get there
+	open := func(key string) bool {
+		key = manifest.GroupKustomize + "/" + key
+		return manifest.Unfilled(r.GetAnnotations()[key]+r.GetLabels()[key]) != ""
+	}
+	away := says("reconcile", "disabled") || says("ssa", "Ignore") || says("ssa", "IfNotPresent") || open("reconcile") || open("ssa") // then it does not get there
+	o.Kept = says("prune", "disabled") && !away
 	if o.Group == "" && o.Kind == "ConfigMap" {
 		o.Source = manifest.ValuesOf(r.GetDataMap())
 	}
@@ -327,6 +335,12 @@ func (o made) filled(vars manifest.Variables) Object {
 		vars = manifest.Variables{}
 	}
 	out := o.Object
+	if out.Kind = vars.Expand(o.Kind); manifest.Unfilled(o.Group) != "" {
+		group, _, found := strings.Cut(vars.Expand(o.Group), "/")
+		if out.Group = group; !found && manifest.Unfilled(group) == "" {
+			out.Group = "" // v1
+		}
+	}
 	out.Namespace, out.Name, out.Source = vars.Expand(o.Namespace), vars.Expand(o.Name), vars.Expand(o.Source)
 	if o.Source != "" && manifest.Leads(o.Group, o.Kind) {
 		out.Path = clean(vars.Expand(o.Path))

@@ -271,10 +271,13 @@ func (t *Tree) kustomization(d *manifest.Doc, object Object) *Kustomization {
 	k.Keeps = d.Text("spec", "prune") == "false"
 	policy := d.Text("spec", "deletionPolicy")
 	k.Ends = policy != "" && policy != "MirrorPrune" && policy != "Orphan"
-	k.Prunes, k.Force = manifest.At(d.Node, "spec", "ignore") != nil, d.Text("spec", "force") == "true"
+	force := d.Text("spec", "force")
+	k.Prunes, k.Force = manifest.At(d.Node, "spec", "ignore") != nil, force != "" && force != "false"
 	for _, section := range []string{"annotations", "labels"} {
-		says := d.Text("spec", "commonMetadata", section, manifest.GroupKustomize+"/prune")
-		k.Prunes = k.Prunes || says != "" && says != "disabled"
+		says := func(key string) string {
+			return d.Text("spec", "commonMetadata", section, manifest.GroupKustomize+"/"+key)
+		}
+		k.Prunes = k.Prunes || says("prune") != "" && says("prune") != "disabled" || says("ssa")+says("reconcile") != ""
 	}
 	strategy := d.Text("spec", "postBuild", "substituteStrategy")
 	k.Always = strategy != "" && strategy != "WithVariables"

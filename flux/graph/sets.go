@@ -332,7 +332,7 @@ func (m Maker) Fills() string {
 	for _, o := range m.of.origins {
 		h.Add(o.digest)
 	}
-	if k := m.by.applied(); k != nil && len(m.of.names) > 0 {
+	if k := m.by.Applied(); k != nil && len(m.of.names) > 0 {
 		values := k.Variables().Values
 		if slices.ContainsFunc(m.of.names, func(name string) bool { _, known := values[name]; return !known }) {
 			m.by.filled(h)
@@ -374,8 +374,8 @@ func (e Entry) Fills() string {
 	return h.String()
 }
 
-// applied is the Flux Kustomization that applies what the entry point does; nil: the root's is not known.
-func (e Entry) applied() *Kustomization {
+// Applied is the Flux Kustomization that applies what the entry point does; nil: the root's is not known.
+func (e Entry) Applied() *Kustomization {
 	if e.Kustomization == nil {
 		return e.Cluster.Own()
 	}
@@ -384,7 +384,7 @@ func (e Entry) applied() *Kustomization {
 
 // filled adds what fills variables.
 func (e Entry) filled(h *manifest.Digest) {
-	k := e.applied()
+	k := e.Applied()
 	if k == nil {
 		return
 	}

@@ -400,7 +400,8 @@ func Nodes(objects int) int { return (2*objects + 2) / 3 }
 
 // keptBy reports whether an object stays where it leaves an entry point, by what it says.
 func (o Object) keptBy(e graph.Entry) bool {
-	return o.Kept && (e.Kustomization == nil || !e.Kustomization.Prunes)
+	k := e.Applied()
+	return o.Kept && (k == nil || !k.Prunes)
 }
 
 // add adds a move of an object.
@@ -413,7 +414,7 @@ func (m *mover) move(move Move) {
 	if move.From.Target() != move.To.Target() {
 		return
 	}
-	if k := move.From.Kustomization; k != nil && k.Keeps {
+	if k := move.From.Applied(); k != nil && k.Keeps {
 		move.Kept = true
 	}
 	if m.spent(move.Appears, 1, 1) {

@@ -61,7 +61,7 @@ func (g *Graph) Lost(before, after []Build, files []string) []Loss {
 // named is those of which it is known that they were made. Of what needs something from elsewhere that counts which is known.
 func (g *Graph) named(before, after []Build) (out []Loss) {
 	type made struct{ by, owner, kind, name, as string }
-	still, unknown, keep, forced, defined := map[made]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}
+	still, unknown, keep, defined := map[made]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}
 	for _, b := range before {
 		keep[key(b.Entry)] = !deletes(b.Entry)
 		defined[key(b.Entry)] = b.Entry.Digest()
@@ -69,16 +69,9 @@ func (g *Graph) named(before, after []Build) (out []Loss) {
 	for _, b := range after {
 		k := key(b.Entry)
 		unknown[k] = unknown[k] || b.Err != "" && !b.Remote
-		keep[k] = b.Entry.Kustomization != nil && b.Entry.Kustomization.Keeps
-		forced[k] = b.Entry.Kustomization != nil && b.Entry.Kustomization.Force
+		keep[k] = keeps(b.Entry)
 	}
-	as := func(l Loss) made {
-		k := key(l.from)
-		if forced[k] {
-			return made{k, l.owner, l.Kind, l.Name, l.Source + l.Path}
-		}
-		return made{k, l.owner, l.Kind, l.Name, l.Source}
-	}
+	as := func(l Loss) made { return made{key(l.from), l.owner, l.Kind, l.Name, l.Source} }
 	for _, b := range after {
 		if was, there := defined[key(b.Entry)]; there && was != b.Entry.Digest() && (b.Entry.Foreign() || b.Entry.Kustomization != nil && b.Entry.Kustomization.Copied) {
 			continue // less may be applied than is built
@@ -93,8 +86,35 @@ func (g *Graph) named(before, after []Build) (out []Loss) {
 			continue
 		}
 		for _, l := range g.taking(b) {
-			kept := l.Kept || !l.made && keep[k] && b.Entry.Kustomization.Keeps
+			kept := l.Kept || !l.made && keep[k] && keeps(b.Entry)
 			if !kept && !still[as(l)] {
+				out = append(out, l)
+			}
+		}
+	}
+	return append(out, g.forced(before, after)...)
+}
+
+// forced is those that are made otherwise by whom Flux lets delete what it cannot change, and make it anew: whatever says that they are kept.
+func (g *Graph) forced(before, after []Build) (out []Loss) {
+	type made struct{ in, kind, name string }
+	was, as := map[made]bool{}, map[made]map[string]bool{}
+	of := func(l Loss) made { return made{l.in, l.Kind, l.Name} }
+	for _, b := range before {
+		for _, l := range g.taking(b) {
+			if was[of(l)] = true; as[of(l)] == nil {
+				as[of(l)] = map[string]bool{}
+			}
+			as[of(l)][l.Source+l.Path] = true
+		}
+	}
+	for _, b := range after {
+		if k := b.Entry.Applied(); k == nil || !k.Force {
+			continue
+		}
+		for _, l := range g.taking(b) {
+			if !l.made && was[of(l)] && !as[of(l)][l.Source+l.Path] {
+				l.File = "" // there is no way to keep it
 				out = append(out, l)
 			}
 		}
@@ -102,9 +122,15 @@ func (g *Graph) named(before, after []Build) (out []Loss) {
 	return out
 }
 
+// keeps reports whether Flux keeps what leaves an entry point.
+func keeps(e graph.Entry) bool {
+	k := e.Applied()
+	return k != nil && k.Keeps
+}
+
 // deletes reports whether Flux deletes what an entry point has applied when it goes.
 func deletes(e graph.Entry) bool {
-	return e.Kustomization == nil || !e.Kustomization.Keeps || e.Kustomization.Ends
+	return !keeps(e) || e.Kustomization == nil || e.Kustomization.Ends
 }
 
 // unnamed is the entry points that may not make any more what nobody builds, as far as a file says that it makes such: of a chart, or of what could not be built. What reads another
@@ -118,7 +144,7 @@ func (g *Graph) unnamed(before []Build, files []string) (out []Loss) {
 		changed[f] = true
 	}
 	for _, e := range g.trees[0].entries {
-		if after, stays := is[key(e.Entry)]; e.elsewhere && (deletes(e.Entry) || stays && deletes(after)) && (!stays || after.Digest() != e.Digest() || after.Fills() != e.Fills()) {
+		if after, stays := is[key(e.Entry)]; e.elsewhere && (deletes(e.Entry) || stays) && (!stays || after.Digest() != e.Digest() || after.Fills() != e.Fills()) {
 			out = append(out, Loss{from: e.Entry, unnamed: true, in: e.Target()})
 		}
 	}
@@ -129,7 +155,7 @@ func (g *Graph) unnamed(before []Build, files []string) (out []Loss) {
 		}
 		files := left(b, after, stays, changed)
 		for _, in := range manifest.SortedKeys(files) {
-			if (stays || deletes(b.Entry)) && g.mayTake(b.Entry, files[in]) {
+			if g.mayTake(b.Entry, files[in]) {
 				out = append(out, Loss{from: b.Entry, unnamed: true, in: in})
 			}
 		}
@@ -146,23 +172,28 @@ func left(b Build, after graph.Entry, stays bool, changed map[string]bool) map[s
 			releases[refOf(m)] = m
 		}
 	}
+	owned := stays && owners(e) == owners(after)
 	for _, m := range e.Makers() {
-		again, there := releases[refOf(m)]
+		again, same := releases[refOf(m)]
+		if same = same && owned; !stays && !deletes(e) {
+			again, same = m, true // it stays in the cluster, and has its chart from here
+		}
 		reads := map[string]bool{}
 		for _, f := range again.Files {
 			reads[f] = true
 		}
+		in := chartsOf(m.Files, again.Files)
 		decides := func(f string) bool {
-			return changed[f] && makesAny(f) && (path.Base(f) != "Chart.yaml" || !stays || chart(e, f) != chart(after, f))
+			return changed[f] && in.makesAny(f) && (path.Base(f) != "Chart.yaml" || !stays || chart(e, f) != chart(after, f)) || leavesOut(changed, f)
 		}
 		left := m.Files
-		if there && again.Fills() == m.Fills() && !slices.ContainsFunc(slices.Concat(m.Files, again.Files), decides) {
+		if same && again.Fills() == m.Fills() && !slices.ContainsFunc(slices.Concat(m.Files, again.Files), decides) {
 			left = slices.DeleteFunc(slices.Clone(left), func(f string) bool { return !changed[f] && reads[f] })
 		}
-		out[m.Target] = append(out[m.Target], slices.DeleteFunc(slices.Clone(left), notMade)...)
+		out[m.Target] = append(out[m.Target], slices.DeleteFunc(slices.Clone(left), in.notMade)...)
 	}
-	keeps := stays && e.Kustomization != nil && e.Kustomization.Keeps && after.Kustomization.Keeps
-	if keeps || !e.Guessed() && (b.Err == "" || b.Remote && len(b.Objects) > 0) {
+	kept := !stays && !deletes(e) || stays && keeps(e) && keeps(after)
+	if kept || !e.Guessed() && (b.Err == "" || b.Remote && len(b.Objects) > 0) {
 		return out
 	}
 	all := !stays || after.Digest() != e.Digest() || after.Fills() != e.Fills()
@@ -186,14 +217,51 @@ func chart(e graph.Entry, file string) (out string) {
 	return out
 }
 
-// makesAny reports whether a file of a chart decides about others of it: what it is called, what is left out, what others include.
-func makesAny(file string) bool { return path.Ext(file) == ".tpl" || !template(file) && !notMade(file) }
+// charts is the directories of charts.
+type charts map[string]bool
 
-func template(file string) bool { return strings.Contains("/"+file, "/templates/") }
+func chartsOf(lists ...[]string) charts {
+	out := charts{}
+	for _, files := range lists {
+		for _, f := range files {
+			if path.Base(f) == "Chart.yaml" {
+				out[path.Dir(f)] = true
+			}
+		}
+	}
+	return out
+}
+
+// within is the path of a file in its chart; "": it is of none, as values that stand elsewhere.
+func (in charts) within(file string) string {
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		if in[dir] {
+			return strings.TrimPrefix(file, dir+"/")
+		}
+		if dir == "." {
+			return ""
+		}
+	}
+}
+
+// makesAny reports whether a file of a chart decides about others of it: what it is called, what is left out, what others include.
+func (in charts) makesAny(file string) bool {
+	return path.Ext(file) == ".tpl" || !strings.HasPrefix(in.within(file), "templates/") && !in.notMade(file)
+}
 
 // notMade reports whether Helm makes nothing of a file of a chart that it deletes again: of values, of what people read, and of what it installs once.
-func notMade(file string) bool {
-	return !template(file) && (strings.HasPrefix(path.Base(file), "values") || path.Ext(file) == ".md" || strings.Contains("/"+file, "/crds/"))
+func (in charts) notMade(file string) bool {
+	name := in.within(file)
+	return !strings.HasPrefix(name, "templates/") && (name == "" || strings.HasPrefix(path.Base(file), "values") || path.Ext(file) == ".md" || strings.HasPrefix(name, "crds/"))
+}
+
+// leavesOut reports whether a file that changes says what Flux leaves out of the directory of another one.
+func leavesOut(changed map[string]bool, file string) bool {
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		if changed[path.Join(dir, kustomize.SourceIgnore)] || dir == "." {
+			return changed[path.Join(dir, kustomize.SourceIgnore)]
+		}
+	}
 }
 
 // mayTake reports whether one of some files may make a Namespace or a CustomResourceDefinition. Many releases have one chart.
@@ -234,7 +302,10 @@ func (g *Graph) standing(lost []Loss) (out []Loss) {
 		}
 		for _, m := range makers {
 			group, _, _ := strings.Cut(m.APIVersion, "/")
-			add(e, m.Target, m.Files, len(m.Takes) > 0, func(l Loss) bool { return l.in == e.Target() && l.contents.mayBe(group, cmp.Or(m.Namespace, "*")) })
+			releases := len(m.Files) > 0 && m.Kind == "ResourceSet" // which stand anywhere
+			add(e, m.Target, m.Files, len(m.Takes) > 0, func(l Loss) bool {
+				return l.in == e.Target() && (releases || l.contents.mayBe(group, cmp.Or(m.Namespace, "*")))
+			})
 		}
 	}
 	return out
@@ -264,7 +335,7 @@ func (g *Graph) taking(b Build) (out []Loss) {
 		if g.spent(b.Entry.Path(), 1, 1) {
 			return
 		}
-		if manifest.Unfilled(o.Name) != "" {
+		if manifest.Unfilled(o.Name+o.Source) != "" {
 			known = unknown
 		}
 		out = append(out, Loss{from: b.Entry, Object: o, contents: o.contents(), made: made, owner: known, in: b.Entry.Target()})
