@@ -280,9 +280,8 @@ func (c Change) moves(ctx context.Context, g *reach.Graph, trees []Tree) ([]reac
 	if err != nil {
 		return nil, err
 	}
-	lost := g.Lost(was, is, c.names())
-	held, err := trees[0].Build(ctx, g.Windowed(was, is, lost))
-	return slices.Concat(g.Moves(was, is, changes), g.Copies(held, was, is), g.Taken(held, lost)), err
+	held, err := trees[0].Build(ctx, g.Windowed(was, is))
+	return slices.Concat(g.Moves(was, is, changes), g.Copies(held, was, is), g.Taken(g.Lost(was, is, c.names()))), err
 }
 
 // Answers is what the references say of some paths; an error where they were not read.

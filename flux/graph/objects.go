@@ -101,6 +101,7 @@ type Kustomization struct {
 	Copied bool
 
 	set     *thing  // the ResourceSet that makes it
+	open    bool    // whether it does is not known
 	guess   bool    // its source stands in no file, and may be this repository
 	parts   []piece // what its source is put together of, if it is
 	own     []piece // what stands of these in its path; first what is there

@@ -27,7 +27,7 @@ type mentioned struct {
 	names      map[mention]bool
 	namespaces map[string]bool
 	paths      map[string]bool        // what may be a chart's directory or a file of values; "*" is what is filled in
-	asks       bool                   // it has inputsFrom
+	asks       bool                   // it has inputsFrom, or makes others of its inputs
 	hold       func(name string) bool // charges what one takes, and reports whether that is too much
 }
 
@@ -59,7 +59,7 @@ var (
 func (t *Tree) mentions(d *manifest.Doc) mentioned {
 	hold := func(name string) bool { return t.Hold(d.Place.File, 1, len(name)) }
 	inputs := manifest.At(d.Node, "spec", "inputsFrom")
-	m := mentioned{map[mention]bool{}, map[string]bool{d.Text("metadata", "namespace"): true}, map[string]bool{}, inputs != nil, hold}
+	m := mentioned{map[mention]bool{}, map[string]bool{d.Text("metadata", "namespace"): true}, map[string]bool{}, inputs != nil || manifest.At(d.Node, "spec", "inputStrategy") != nil, hold}
 	if spec := manifest.At(d.Node, "spec"); spec != nil {
 		for i := 0; i+1 < len(spec.Content); i += 2 {
 			if key := spec.Content[i].Value; key != "resources" && key != "resourcesTemplate" && key != "steps" {
@@ -196,8 +196,12 @@ func (w *walk) made(c *Cluster, set *manifest.Doc, by *Kustomization) {
 			continue
 		case manifest.Takes(group, kind):
 			kept := d.Text("metadata", "annotations", manifest.GroupOperator+"/prune") == "disabled" && set.Text("spec", "commonMetadata", "annotations", manifest.GroupOperator+"/prune") == ""
+			as := d.Text("spec", "scope") + d.Text("spec", "names", "kind")
+			if says := d.Text("metadata", "annotations", manifest.GroupOperator+"/force") + set.Text("metadata", "annotations", manifest.GroupOperator+"/force"); says != "" && says != "disabled" { // it is deleted where it cannot be changed
+				as, kept = as+d.Digest(), false
+			}
 			if !kept && !w.Spent(0, 1) {
-				of.takes = append(of.takes, Take{kind, d.Text("metadata", "name"), d.Text("spec", "scope") + d.Text("spec", "names", "kind")})
+				of.takes = append(of.takes, Take{kind, d.Text("metadata", "name"), as, d.Open})
 			}
 			continue
 		case manifest.Unfilled(d.Text("apiVersion")+kind) == "":
@@ -210,7 +214,7 @@ func (w *walk) made(c *Cluster, set *manifest.Doc, by *Kustomization) {
 		n := len(c.Kustomizations)
 		c.add(w.tree, d, by)
 		for _, k := range c.Kustomizations[n:] {
-			k.set = of
+			k.set, k.open = of, d.Open
 		}
 	}
 }
@@ -323,7 +327,10 @@ type Maker struct {
 }
 
 // Take is a Namespace or a CustomResourceDefinition that a ResourceSet makes, and what makes it another one, whatever its name.
-type Take struct{ Kind, Name, As string }
+type Take struct {
+	Kind, Name, As string
+	Open           bool // it is not known whether
+}
 
 // Fills is a hash of what defines it and all that what it makes is filled in with, but for what ConfigMaps and Secrets hold: of these what is not known of its variables counts.
 func (m Maker) Fills() string {
@@ -403,26 +410,17 @@ func (e Entry) filled(h *manifest.Digest) {
 	}
 }
 
-// Owners is what applies the entry point, and what applies that, up to the root: Flux deletes with one of them what it has applied.
-func (e Entry) Owners() (out []Owner) {
-	for k := e.Kustomization; k != nil && len(out) <= kustomize.MaxDepth; {
+// Owners is what applies the entry point, and what applies that, up to the root, as a text: Flux deletes with one of them what it has applied.
+func (e Entry) Owners() (out string) {
+	for k, n := e.Kustomization, 0; k != nil && n <= kustomize.MaxDepth; n++ {
 		by := e.Cluster.entry(k.Entry)
-		group, _, _ := strings.Cut(k.APIVersion, "/")
-		out = append(out, Owner{by, cmp.Or(group, manifest.GroupKustomize), k.Namespace, k.title()})
-		if k.set != nil {
-			title := resourceSet + " " + k.set.Namespace + "/" + k.set.Name
-			if k.set.mentions.asks {
-				title += " " + Maker{of: k.set, by: by}.Fills()
+		if out += k.title() + "\x00"; k.set != nil {
+			out += resourceSet + " " + k.set.Namespace + "/" + k.set.Name + "\x00"
+			if k.set.mentions.asks || k.open {
+				out += Maker{of: k.set, by: by}.Fills() + "\x00"
 			}
-			out = append(out, Owner{by, manifest.GroupOperator, k.set.Namespace, title})
 		}
 		k = by.Kustomization
 	}
 	return out
-}
-
-// Owner is a Flux Kustomization, or the ResourceSet that makes it, with what applies it, its API group and its namespace.
-type Owner struct {
-	By                      Entry
-	Group, Namespace, Title string
 }

@@ -32,6 +32,7 @@ func (w *Work) Made(d *Doc) iter.Seq[*Doc] {
 			made := &Doc{Place: d.At(n), Node: n, Patched: d.Patched, Vague: d.Vague, filled: variables}
 			id := Ref{Kind: GroupOf(n) + "/" + made.Text("kind"), Namespace: made.Text("metadata", "namespace"), Name: made.Text("metadata", "name")}
 			is, known := left(n)
+			made.Open = !known || leaves && !alike
 			if is && leaves || seen[id] {
 				return true
 			}

@@ -36,6 +36,7 @@ type Doc struct {
 	Renamed bool       // it may be called otherwise
 	Made    *Generator // that makes it; nil: it stands in the file itself
 	filled  []string   // the variables that it had before [Work.Refilled]
+	Open    bool       // a ResourceSet makes it in a case that is not told apart
 }
 
 // The API groups that matter here.

@@ -309,8 +309,9 @@ func (g *Graph) Moving(moves []Move) []config.Note {
 	moved := map[one]bool{}
 	for _, m := range moves {
 		of := one{m.What, key(m.From), key(m.To)}
-		if moved[of] = moved[of] || !m.Copied; m.Copied && moved[of] {
-			continue // it is said already that it comes from there
+		said := moved[of]
+		if moved[of] = said || !m.Copied; moved[of] && (m.Copied || said && m.Takes) {
+			continue // it is said already that it comes from there, or goes
 		}
 		c.add(strings.Join([]string{key(m.From), key(m.To), m.does()}, "\x00"), func() (config.Note, string) {
 			return config.Note{Level: config.LevelWarn, Code: codeMoves, Message: placeholder + ": " + m.does() + m.keep(), Way: []any{"consistency", codeMoves}}, m.way()

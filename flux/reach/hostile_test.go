@@ -169,7 +169,7 @@ func TestCopies(t *testing.T) {
 		"apps-rt: !":                  "flux-system/apps-rt cannot be built after the change: it may make what flux-system/apps-rw makes, which is windowed",
 	} {
 		was, is := makes(t, g, 0, "apps-rt: a"), makes(t, g, 1, line)
-		windowed := g.Windowed(was, is, nil)
+		windowed := g.Windowed(was, is)
 		if len(windowed) == 0 != (line == "apps-rt: a") {
 			t.Errorf("%s: %v", line, windowed)
 		}
@@ -191,7 +191,7 @@ func TestCopies(t *testing.T) {
 func TestCopiesOfItself(t *testing.T) {
 	g := around(t, parse(t, file), ks("apps-rw", "./apps/rw", "rw"), ks("apps-rw", "./apps/rw", "flux-system"))
 	was, is := makes(t, g, 0, "apps-rw: a"), makes(t, g, 1, "apps-rw: a")
-	if windowed, copies := g.Windowed(was, is, nil), g.Copies(was, was, is); len(windowed) == 0 || len(copies) != 1 {
+	if windowed, copies := g.Windowed(was, is), g.Copies(was, was, is); len(windowed) == 0 || len(copies) != 1 {
 		t.Errorf("%v, %v", windowed, copies)
 	}
 }

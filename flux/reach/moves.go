@@ -224,9 +224,9 @@ func (g *Graph) shifted(touched map[string]bool) map[string]bool {
 
 // touched is the entry points that a change of these files may concern, by key.
 func (g *Graph) touched(files []string) map[string]bool {
-	changed := map[string]bool{}
+	changed, ignores := map[string]bool{}, false
 	for _, f := range files {
-		changed[f] = true
+		changed[f], ignores = true, ignores || path.Base(f) == kustomize.SourceIgnore
 	}
 	touched, was, gone := map[string]bool{}, map[string]graph.Entry{}, map[string]bool{}
 	for i, t := range g.trees[:2] {
@@ -234,9 +234,9 @@ func (g *Graph) touched(files []string) map[string]bool {
 			k := key(e.Entry)
 			if i == 1 { // what its charts, sources and variables say may stand anywhere
 				before, there := was[k]
-				touched[k] = touched[k] || !there || before.Digest() != e.Digest() || before.Fills() != e.Fills() || owners(before) != owners(e.Entry) || !e.ReadsAs(before)
+				touched[k] = touched[k] || !there || before.Digest() != e.Digest() || before.Fills() != e.Fills() || before.Owners() != e.Entry.Owners() || !e.ReadsAs(before)
 			}
-			touched[k] = touched[k] || e.ReadsAny(changed)
+			touched[k] = touched[k] || e.ReadsAny(changed) || ignores && slices.ContainsFunc(e.Files(), func(f string) bool { return leavesOut(changed, f) })
 			was[k] = e.Entry
 			if i == 0 {
 				gone[k] = true
@@ -249,13 +249,9 @@ func (g *Graph) touched(files []string) map[string]bool {
 	return touched
 }
 
-// Windowed is the windowed entry points of the first tree, of the clusters where a live one makes what it did not make before, or where something is lost that may take others with it,
-// and what reads a file there that a rule windows.
-func (g *Graph) Windowed(before, after []Build, lost []Loss) []graph.Entry {
+// Windowed is the windowed entry points of the first tree, of the clusters where a live one makes what it did not make before.
+func (g *Graph) Windowed(before, after []Build) []graph.Entry {
 	in := map[string]bool{}
-	for _, l := range lost {
-		in[l.from.Cluster.Name] = true
-	}
 	before, after = g.live(before), g.live(after)
 	m := mover{Graph: g, was: g.made(before)}
 	defer g.forget(before)
@@ -269,7 +265,7 @@ func (g *Graph) Windowed(before, after []Build, lost []Loss) []graph.Entry {
 	}
 	var out []graph.Entry
 	for _, e := range g.trees[0].entries {
-		if in[e.Cluster.Name] && !e.elsewhere && (!isLive(e.releases) || len(g.rulesOf(e.Files())) > 0) {
+		if in[e.Cluster.Name] && !e.elsewhere && !isLive(e.releases) {
 			out = append(out, e.Entry)
 		}
 	}

@@ -1,7 +1,6 @@
 package reach
 
 import (
-	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -12,50 +11,19 @@ import (
 	"github.com/sluicegate/sluice/layout"
 )
 
-// contents is what goes with an object that is deleted: what is in a namespace, or what is of an API group.
-type contents struct{ namespace, group string }
-
-// contents is what Kubernetes deletes with an object: with a Namespace what is in it, with a CustomResourceDefinition what is of its kind. The kind that its plural stands
-// for is not known here: all of its group counts.
-func (o Object) contents() contents {
-	if o.Kind == "Namespace" {
-		return contents{namespace: o.Name}
-	}
-	_, group, found := strings.Cut(o.Name, ".")
-	if !found { // a variable
-		group = o.Name
-	}
-	return contents{group: group}
-}
-
-// mayHave reports whether an object may be in a namespace, or of a group.
-func (in contents) mayHave(o Object) bool {
-	return in.mayBe(o.Group, o.Namespace)
-}
-
-func (in contents) mayBe(group, namespace string) bool {
-	if in.group != "" {
-		return manifest.MayBe(in.group, group)
-	}
-	return manifest.MayBe(in.namespace, namespace)
-}
-
-// Loss is what an entry point does not make any more, or may not, with which others go.
+// Loss is a Namespace or a CustomResourceDefinition that an entry point does not make any more, or may not: Kubernetes deletes what is in the one, and what is of the other.
 type Loss struct {
 	from graph.Entry
 	Object
-	contents contents
-	unnamed  bool   // which of them is not known, and so anything may go with it
-	in       string // the cluster, as of [graph.Entry.Target]
-	made     bool   // by a ResourceSet
-	owner    string // what Flux deletes it with, and what fills its name where that is not known
+	unnamed bool   // which of them is not known
+	in      string // the cluster, as of [graph.Entry.Target]
+	made    bool   // by a ResourceSet
+	owner   string // what Flux deletes it with, and what fills its name where that is not known
 }
 
-// Lost is the Namespaces and CustomResourceDefinitions that entry points made before a change of these files and do not make after it, or that are another one's then, and that
-// Flux may delete.
+// Lost is those that entry points made before a change of these files and do not make after it, or that are another one's then, and that Flux may delete.
 func (g *Graph) Lost(before, after []Build, files []string) []Loss {
-	out := slices.Concat(g.named(before, after), g.unnamed(before, files))
-	return append(out, g.standing(out)...)
+	return slices.Concat(g.named(before, after), g.forced(before, after), g.unnamed(before, files))
 }
 
 // named is those of which it is known that they were made. Of what needs something from elsewhere that counts which is known.
@@ -92,7 +60,7 @@ func (g *Graph) named(before, after []Build) (out []Loss) {
 			}
 		}
 	}
-	return append(out, g.forced(before, after)...)
+	return out
 }
 
 // forced is those that are made otherwise by whom Flux lets delete what it cannot change, and make it anew: whatever says that they are kept.
@@ -172,7 +140,7 @@ func left(b Build, after graph.Entry, stays bool, changed map[string]bool) map[s
 			releases[refOf(m)] = m
 		}
 	}
-	owned := stays && owners(e) == owners(after)
+	owned := stays && e.Owners() == after.Owners()
 	for _, m := range e.Makers() {
 		again, same := releases[refOf(m)]
 		if same = same && owned; !stays && !deletes(e) {
@@ -277,51 +245,9 @@ func (g *Graph) mayTake(e graph.Entry, files []string) bool {
 	})
 }
 
-// standing is the entry points and releases that go because they, or what applies them, stand in a Namespace that is lost, as far as a file says that they make such. Of what reads another
-// branch that is not known.
-func (g *Graph) standing(lost []Loss) (out []Loss) {
-	if len(lost) == 0 {
-		return nil
-	}
-	add := func(e known, in string, files []string, makes bool, goes func(Loss) bool) {
-		at := slices.IndexFunc(lost, func(l Loss) bool { return !l.unnamed && goes(l) })
-		if at < 0 || slices.ContainsFunc(out, func(l Loss) bool { return l.in == in && key(l.from) == key(lost[at].from) }) {
-			return
-		}
-		if makes || g.mayTake(e.Entry, files) {
-			out = append(out, Loss{from: lost[at].from, Object: Object{File: lost[at].File}, unnamed: true, in: in})
-		}
-	}
-	for _, e := range g.trees[0].entries {
-		owners, makers := e.Owners(), e.Makers()
-		if g.spent(e.Path(), 1, 1+len(lost)*(len(owners)+len(makers))) {
-			break
-		}
-		if deletes(e.Entry) {
-			add(e, e.Target(), e.Files(), e.elsewhere, func(l Loss) bool { return l.owns(owners) })
-		}
-		for _, m := range makers {
-			group, _, _ := strings.Cut(m.APIVersion, "/")
-			releases := len(m.Files) > 0 && m.Kind == "ResourceSet" // which stand anywhere
-			add(e, m.Target, m.Files, len(m.Takes) > 0, func(l Loss) bool {
-				return l.in == e.Target() && (releases || l.contents.mayBe(group, cmp.Or(m.Namespace, "*")))
-			})
-		}
-	}
-	return out
-}
-
 // refOf is what a ResourceSet or a HelmRelease is called.
 func refOf(m graph.Maker) manifest.Ref {
 	return manifest.Ref{Kind: m.Kind, Namespace: m.Namespace, Name: m.Name}
-}
-
-// owners is what Flux deletes an entry point with, as a text.
-func owners(e graph.Entry) (out string) {
-	for _, o := range e.Owners() {
-		out += o.Title + "\x00"
-	}
-	return out
 }
 
 // taking is the objects that an entry point and its ResourceSets make with which others go.
@@ -329,7 +255,7 @@ func (g *Graph) taking(b Build) (out []Loss) {
 	if g.spent(b.Entry.Path(), 0, 1+len(b.Objects)/lookups) {
 		return nil
 	}
-	owner := owners(b.Entry)
+	owner := b.Entry.Owners()
 	filled := owner + b.Entry.Fills()
 	add := func(o Object, made bool, known, unknown string) {
 		if g.spent(b.Entry.Path(), 1, 1) {
@@ -338,7 +264,7 @@ func (g *Graph) taking(b Build) (out []Loss) {
 		if manifest.Unfilled(o.Name+o.Source) != "" {
 			known = unknown
 		}
-		out = append(out, Loss{from: b.Entry, Object: o, contents: o.contents(), made: made, owner: known, in: b.Entry.Target()})
+		out = append(out, Loss{from: b.Entry, Object: o, made: made, owner: known, in: b.Entry.Target()})
 	}
 	for _, o := range b.Objects {
 		if manifest.Takes(o.Group, o.Kind) {
@@ -353,68 +279,54 @@ func (g *Graph) taking(b Build) (out []Loss) {
 			known = unknown
 		}
 		for _, t := range s.Takes {
+			known := known
+			if t.Open {
+				known = unknown
+			}
 			add(Object{Kind: t.Kind, Name: t.Name, Source: t.As}, true, known, unknown)
 		}
 	}
 	return out
 }
 
-// Taken is what Kubernetes deletes of what is windowed with what is lost: windowed is what [Graph.Windowed] made before the change.
-func (g *Graph) Taken(windowed []Build, lost []Loss) []Move {
+// Taken is what may go with what is lost: all that is windowed in its cluster, and in those to which that leads by a kubeConfig, whose Flux objects it has. What is in a Namespace, of which
+// kind a chart makes objects, and what fills the variables of what is windowed is never known whole.
+func (g *Graph) Taken(lost []Loss) []Move {
 	m := mover{Graph: g, count: map[bool]int{}}
 	if len(lost) == 0 {
 		return nil
 	}
-	elsewhere := map[string]bool{}
+	windowed, wide := map[string][]layout.Release{}, map[string][]layout.Release{} // by cluster; a ResourceSet may lead to others
 	for _, e := range g.trees[0].all() {
-		if e.elsewhere {
-			windowed = append(slices.Clip(windowed), Build{Entry: e.Entry, Err: "elsewhere"})
-			elsewhere[key(e.Entry)] = true
+		windows := Windows(g.policy, e.releases)
+		if !e.elsewhere {
+			windows = union(windows, g.rulesOf(e.Files()))
+		}
+		if isLive(windows) || g.spent(e.Path(), 1, 1) {
+			continue
+		}
+		windowed[e.Target()] = union(windowed[e.Target()], windows)
+		for _, maker := range e.Makers() {
+			if windowed[maker.Target] = union(windowed[maker.Target], windows); maker.Kind == "ResourceSet" {
+				wide[maker.Target] = union(wide[maker.Target], windows)
+			}
 		}
 	}
-	for _, b := range windowed {
-		owners, makers, said := b.Entry.Owners(), b.Entry.Makers(), map[string]bool{}
-		for _, l := range lost {
-			if g.spent(l.File, 0, 1+len(makers)+len(b.Objects)/lookups) {
-				break
+	for _, l := range lost {
+		var windows []layout.Release
+		for in, own := range windowed {
+			if !g.spent(l.File, 0, 1) && (in == l.in || strings.HasPrefix(in, l.in+"\x00")) {
+				windows = union(windows, own)
 			}
-			from := key(l.from)
-			if l.unnamed && said[from] || !g.takes(l, b, owners, makers, len(tracks(g.policy, b.Entry)) > 0) {
-				continue
-			}
-			windows := Windows(g.policy, g.release(b.Entry))
-			if !elsewhere[key(b.Entry)] {
-				windows = union(windows, g.rulesOf(b.Entry.Files()))
-			}
-			said[from] = m.take(l, b.Entry, windows) || said[from]
 		}
+		for in, own := range wide {
+			if !g.spent(l.File, 0, 1) && strings.HasPrefix(l.in, in+"\x00") {
+				windows = union(windows, own)
+			}
+		}
+		m.take(l, windows)
 	}
 	return m.moves
-}
-
-// owns reports whether an entry point goes with what is lost: what it is applied by stands in the cluster, and Flux deletes with it what it has applied.
-func (l Loss) owns(owners []graph.Owner) bool {
-	return slices.ContainsFunc(owners, func(o graph.Owner) bool {
-		return l.in == o.By.Target() && (l.unnamed || l.contents.mayBe(o.Group, o.Namespace))
-	})
-}
-
-// takes reports whether something of an entry point may go with what is lost. In any namespace may be what one makes that follows a branch, on which more may stand than here, or that could
-// not be built as a whole, and what a HelmRelease or a ResourceSet makes: the one may be for any cluster that this one leads to. Its source stands where it says.
-func (g *Graph) takes(l Loss, b Build, owners []graph.Owner, makers []graph.Maker, follows bool) bool {
-	k := b.Entry.Kustomization
-	makes := func(m graph.Maker) bool {
-		return l.in == m.Target || m.Kind == "ResourceSet" && strings.HasPrefix(l.in, m.Target+"\x00")
-	}
-	switch {
-	case l.owns(owners), slices.ContainsFunc(makers, makes):
-		return true
-	case len(owners) > 0 && k.Source != nil && l.in == owners[0].By.Target() && l.contents.mayBe(manifest.GroupSource, k.Source.Namespace):
-		return true
-	case l.in != b.Entry.Target():
-		return false
-	}
-	return l.unnamed || follows || b.Err != "" || slices.ContainsFunc(b.Objects, l.contents.mayHave)
 }
 
 // rulesOf is the windows that hold some files whatever reads them.
@@ -435,18 +347,17 @@ func (g *Graph) rulesOf(files []string) (out []layout.Release) {
 	return slices.DeleteFunc(out, func(r layout.Release) bool { return !r.IsWindow() })
 }
 
-// take adds what goes with what is lost, with the windows of that: those that what is lost has itself hold it already. It reports whether there are others.
-func (m *mover) take(l Loss, of graph.Entry, windows []layout.Release) bool {
+// take adds what is lost, with the windows of what may go with it: those that what is lost has itself hold it already.
+func (m *mover) take(l Loss, windows []layout.Release) {
 	own := Windows(m.policy, m.release(l.from))
 	if m.spent(l.File, 1, 1) || !slices.ContainsFunc(windows, func(w layout.Release) bool { return w.IsWindow() && !slices.Contains(own, w) }) {
-		return false
+		return
 	}
 	what := wordUnnamed
 	if !l.unnamed {
 		what = manifest.Printable(l.String())
 	}
-	m.put(Move{What: what, From: l.from, To: of, Left: l.File, Takes: true, windows: windows})
-	return true
+	m.put(Move{What: what, From: l.from, To: l.from, Left: l.File, Takes: true, windows: windows})
 }
 
 // holdLoss holds what of a change may be why something is lost: what its entry point read, and what led to that. Where nothing of the change is known to be either, all of it.

@@ -167,7 +167,7 @@ func (m Move) does() string {
 	case m.What == wordUnknown:
 		return fmt.Sprintf("it may make what %s makes, which is windowed", name(m.From))
 	case m.Takes:
-		return fmt.Sprintf("Flux may delete it now, and what %s makes may go with it", name(m.To))
+		return fmt.Sprintf("Flux may delete it now, and what is windowed in %s may go with it", m.From.Cluster.Name)
 	case m.Copied:
 		return fmt.Sprintf("Flux applies it from %s now", name(m.To))
 	case m.Back:
