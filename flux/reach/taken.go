@@ -116,12 +116,20 @@ func (g *Graph) unnamed(before []Build, files []string) (out []Loss) {
 			out = append(out, Loss{from: e.Entry, unnamed: true, in: e.Target()})
 		}
 	}
+	makers := map[string]maker{}
+	for _, e := range g.trees[1].entries {
+		for _, m := range e.Makers() {
+			if !g.spent(e.Path(), 1, 1) {
+				makers[refOf(m)] = maker{m, e.Owners()}
+			}
+		}
+	}
 	for _, b := range before {
 		after, stays := is[key(b.Entry)]
 		if g.spent(b.Entry.Path(), 1, 1) {
 			break
 		}
-		files := left(b, after, stays, changed)
+		files := left(b, after, stays, makers, changed)
 		for _, in := range manifest.SortedKeys(files) {
 			if g.mayTake(b.Entry, files[in]) {
 				out = append(out, Loss{from: b.Entry, unnamed: true, in: in})
@@ -132,19 +140,14 @@ func (g *Graph) unnamed(before []Build, files []string) (out []Loss) {
 }
 
 // left is the files of an entry point that is not built, and of the charts of its HelmReleases, that may say less after a change than before it, by cluster.
-func left(b Build, after graph.Entry, stays bool, changed map[string]bool) map[string][]string {
+func left(b Build, after graph.Entry, stays bool, makers map[string]maker, changed map[string]bool) map[string][]string {
 	e, out := b.Entry, map[string][]string{}
-	releases := map[manifest.Ref]graph.Maker{}
-	if stays {
-		for _, m := range after.Makers() {
-			releases[refOf(m)] = m
-		}
-	}
-	owned := stays && e.Owners() == after.Owners()
+	stands := !stays && !deletes(e) // what it applies stays in the cluster
 	for _, m := range e.Makers() {
-		again, same := releases[refOf(m)]
-		if same = same && owned; !stays && !deletes(e) {
-			again, same = m, true // it stays in the cluster, and has its chart from here
+		again, there := makers[refOf(m)]
+		same := there && again.owners == e.Owners() || stands
+		if stands && !there {
+			again.Maker = m // it has its chart from here
 		}
 		reads := map[string]bool{}
 		for _, f := range again.Files {
@@ -160,8 +163,7 @@ func left(b Build, after graph.Entry, stays bool, changed map[string]bool) map[s
 		}
 		out[m.Target] = append(out[m.Target], slices.DeleteFunc(slices.Clone(left), in.notMade)...)
 	}
-	kept := !stays && !deletes(e) || stays && keeps(e) && keeps(after)
-	if kept || !e.Guessed() && (b.Err == "" || b.Remote && len(b.Objects) > 0) {
+	if kept := stays && keeps(e) && keeps(after); stands || kept || !e.Guessed() && (b.Err == "" || b.Remote && len(b.Objects) > 0) {
 		return out
 	}
 	all := !stays || after.Digest() != e.Digest() || after.Fills() != e.Fills()
@@ -245,9 +247,15 @@ func (g *Graph) mayTake(e graph.Entry, files []string) bool {
 	})
 }
 
-// refOf is what a ResourceSet or a HelmRelease is called.
-func refOf(m graph.Maker) manifest.Ref {
-	return manifest.Ref{Kind: m.Kind, Namespace: m.Namespace, Name: m.Name}
+// maker is a ResourceSet or a HelmRelease, and what Flux deletes it with.
+type maker struct {
+	graph.Maker
+	owners string
+}
+
+// refOf is what a ResourceSet or a HelmRelease is called, and of which cluster it is.
+func refOf(m graph.Maker) string {
+	return m.Target + "\x00" + manifest.Ref{Kind: m.Kind, Namespace: m.Namespace, Name: m.Name}.String()
 }
 
 // taking is the objects that an entry point and its ResourceSets make with which others go.
@@ -273,7 +281,7 @@ func (g *Graph) taking(b Build) (out []Loss) {
 		}
 	}
 	for _, s := range b.Entry.Makers() {
-		known := owner + refOf(s).String() + "\x00"
+		known := owner + refOf(s) + "\x00"
 		unknown := known + s.Fills()
 		if s.Asks {
 			known = unknown

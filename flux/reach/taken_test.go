@@ -327,6 +327,7 @@ func TestTakenUnknown(t *testing.T) {
 	}
 	pruned := marked("annotations", "enabled")
 	parents := chart + "-- clusters/prod/parent.yaml --\n" + ks("parent", "./parent", "flux-system") + "-- parent/cm.yaml --\n" + configMap
+	renamed := changed(keeps(chart), "name: apps-rt,", "name: apps-new,", "./charts/shop", "./charts/web")
 	inParent := changed(parents, "-- clusters/prod/apps-rt.yaml --\n", "-- parent/apps-rt.yaml --\n")
 	asCrds := strings.ReplaceAll(changed(chart, "kind: Namespace", "kind: Service"), "charts/shop", "charts/crds") + "-- charts/crds/files/ns.yaml --\nkind: Namespace\n"
 	asTemplates := strings.ReplaceAll(chart, "charts/shop", "charts/templates/shop")
@@ -351,6 +352,8 @@ func TestTakenUnknown(t *testing.T) {
 		"what it is made of changes":                 {versioned, versioned + "-- charts/shop/requirements.yaml --\ndependencies: []\n", "charts/shop/requirements.yaml", "", nil, true},
 		"a template in crds goes":                    {inner, strings.Replace(inner, "-- charts/shop/templates/crds/a.yaml", "-- other/a.yaml", 1), "charts/shop/templates/crds/a.yaml", "", nil, true},
 		"gone: what keeps all, with a template":      {keeps(chart), gone(strings.Replace(keeps(chart), "-- charts/shop/templates/ns.yaml", "-- other/ns.yaml", 1)), "charts/shop/templates/ns.yaml", "", nil, true},
+		"what keeps all is called otherwise":         {keeps(chart), renamed, "apps/rt/r.yaml", "", nil, true},
+		"it is, and the chart is the same":           {keeps(chart), changed(renamed, "./charts/web", "./charts/shop"), "clusters/prod/apps-rt.yaml", "", nil, false},
 		"another one applies what applies it":        {parents, inParent, "clusters/prod/apps-rt.yaml", "", nil, true},
 		"a directory is called as that of kinds":     {asCrds, strings.Replace(asCrds, "-- charts/crds/files/ns.yaml", "-- other/ns.yaml", 1), "charts/crds/files/ns.yaml", "", nil, true},
 		"a directory is called as that of templates": {asTemplates, changed(asTemplates, "name: shop\n", "name: web\n"), "charts/templates/shop/Chart.yaml", "", nil, true},
@@ -401,7 +404,7 @@ func TestTakenUnknown(t *testing.T) {
 			g := New(p, clusters(t, p, c.before), clusters(t, p, c.after))
 			was := []Build{{Entry: entry(t, g, 0, "apps-rt"), Objects: c.lost, Err: c.err}}
 			var is []Build
-			if !strings.HasPrefix(name, "gone: ") {
+			if !strings.HasPrefix(name, "gone: ") && !strings.Contains(c.after, "name: apps-new,") {
 				is = append(is, Build{Entry: entry(t, g, 1, "apps-rt")})
 			}
 			lost := g.Lost(was, is, []string{c.files})
