@@ -253,7 +253,7 @@ func (e Entry) Ignores() []string {
 		look(file)
 	}
 	for _, r := range e.Refs() {
-		for _, file := range e.Leads(r) {
+		for _, file := range e.Leads(r, nil) {
 			look(file)
 		}
 	}

@@ -115,10 +115,10 @@ func (c *Cluster) fills(of Entry, o Object, names []string) {
 }
 
 // Says is a hash of what the objects of a name say that others apply, and of what applies them; "" if none stands in a file that was read. The entry
-// point may be one of another tree.
-func (e Entry) Says(r manifest.Ref) string {
+// point may be one of another tree. What is applied by such as come with it is left out.
+func (e Entry) Says(r manifest.Ref, comes func(Entry) bool) string {
 	h := &manifest.Digest{}
-	for _, one := range e.foreign(r) {
+	for _, one := range e.foreign(r, comes) {
 		if one.data != nil {
 			h.Add(one.File, one.data.Digest()) // of its data not all is kept
 		}
@@ -132,9 +132,9 @@ func (e Entry) Says(r manifest.Ref) string {
 }
 
 // Leads is the files from the root to the objects of a name that others apply, as [Entry.Way] is those to an entry point.
-func (e Entry) Leads(r manifest.Ref) []string {
+func (e Entry) Leads(r manifest.Ref, comes func(Entry) bool) []string {
 	files := map[string]bool{}
-	for _, one := range e.foreign(r) {
+	for _, one := range e.foreign(r, comes) {
 		e.Cluster.way(files, one.Object)
 		if one.made != nil {
 			for _, file := range one.made.Files {
@@ -148,13 +148,36 @@ func (e Entry) Leads(r manifest.Ref) []string {
 	return manifest.SortedKeys(files)
 }
 
-// foreign is the objects of a name that the entry point does not apply itself.
-func (e Entry) foreign(r manifest.Ref) []*thing {
+// Appliers is what applies the entry point, and its sources and what these are made of, and what applies that, up to the root.
+func (e Entry) Appliers() (out []Entry) {
+	if k := e.Kustomization; k != nil {
+		out = e.Cluster.appliers(k.Entry)
+		for _, o := range k.origins {
+			out = append(out, e.Cluster.appliers(o.Entry)...)
+		}
+	}
+	return out
+}
+
+// appliers is the entry point of a Kustomization, and what applies that, up to the root.
+func (c *Cluster) appliers(k *Kustomization) []Entry {
+	out := []Entry{c.entry(k)}
+	for by := out[0]; by.Kustomization != nil && len(out) <= kustomize.MaxDepth; out = append(out, by) {
+		by = c.entry(by.Kustomization.Entry)
+	}
+	return out
+}
+
+// foreign is the objects of a name that the entry point does not apply itself, nor what comes with it.
+func (e Entry) foreign(r manifest.Ref, comes func(Entry) bool) []*thing {
 	s := e.Cluster.index.find(r, Object{})
 	if s == nil {
 		return nil
 	}
 	own := func(one *thing) bool {
+		if comes != nil && one.by == nil && !slices.ContainsFunc(e.Cluster.appliers(one.Entry), func(by Entry) bool { return !comes(by) }) {
+			return true
+		}
 		by := e.Cluster.entry(one.Entry).Kustomization
 		if by == nil || e.Kustomization == nil {
 			return by == e.Kustomization

@@ -114,3 +114,31 @@ func TestDefinitions(t *testing.T) {
 		}
 	}
 }
+
+// TestDefinitionsOnTheBranch: where what defines an entry point, and what it refers to, follows the same windowed branch, that holds a change of it.
+func TestDefinitionsOnTheBranch(t *testing.T) {
+	p := parse(t, strings.Replace(sourcesFile, "path: clusters/prod, branch: main", "path: clusters/prod", 1))
+	tree := func(branch, source, interval, value string) string {
+		return "-- clusters/prod/a.yaml --\n" + gitRepository("flux-system", branch) + ks("flux-system", "./clusters/prod", "flux-system") + gitRepository("main", "main") + gitRepository("rw", "rw/a") +
+			"-- clusters/prod/live.yaml --\n" + ks("live", "./live", "main") + "-- clusters/prod/web.yaml --\n" +
+			strings.Replace(ks("web", "./apps", source), "{path", "{interval: "+interval+", postBuild: {substituteFrom: [{kind: ConfigMap, name: vars}, {kind: ConfigMap, name: more}]}, path", 1) +
+			"-- clusters/prod/vars.yaml --\n" + strings.Replace(configMap, "name: cm", "name: vars, namespace: flux-system", 1) + "data: {A: " + value + "}\n-- apps/a.yaml --\n" + configMap +
+			"-- live/more.yaml --\n" + strings.Replace(configMap, "name: cm", "name: more, namespace: flux-system", 1) + "data: {B: " + value + "}\n"
+	}
+	for name, c := range map[string]struct{ branch, source, want string }{
+		"the root follows it":            {"rw/a", "flux-system", "live/more.yaml"},
+		"the root does, by another name": {"rw/a", "rw", "live/more.yaml"},
+		"the root follows main":          {"main", "rw", "clusters/prod/vars.yaml clusters/prod/web.yaml live/more.yaml"},
+	} {
+		before, after := tree(c.branch, c.source, "5m", "a"), tree(c.branch, c.source, "9m", "b")
+		g, got := New(p, clusters(t, p, before), clusters(t, p, after)), ""
+		for _, f := range []string{"clusters/prod/vars.yaml", "clusters/prod/web.yaml", "live/more.yaml"} {
+			if _, held := g.Holds(f); held {
+				got += " " + f
+			}
+		}
+		if strings.TrimSpace(got) != c.want {
+			t.Errorf("%s: held are%s, want %s", name, got, c.want)
+		}
+	}
+}

@@ -445,7 +445,9 @@ func (g *Graph) redefined(before, after *tree) {
 		}
 		var windows []layout.Release
 		for _, e := range both {
-			windows = union(windows, Windows(g.policy, e.releases))
+			if comes := g.comes(e.Entry); comes == nil || e.Kustomization == nil || slices.ContainsFunc(e.Appliers(), func(by graph.Entry) bool { return !comes(by) }) {
+				windows = union(windows, Windows(g.policy, e.releases))
+			}
 		}
 		r := redefinition{hold{windows: windows, why: wordRedefined(both[0].Entry)}, map[string]bool{}}
 		for _, e := range both {

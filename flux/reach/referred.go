@@ -46,7 +46,7 @@ func (g *Graph) referent(clusters [2]map[string]*graph.Cluster, e graph.Entry, r
 		says := ""
 		if c := in[e.Cluster.Name]; c != nil {
 			there = append(there, graph.Entry{Cluster: c, Kustomization: e.Kustomization})
-			says = there[len(there)-1].Says(ref)
+			says = there[len(there)-1].Says(ref, g.comes(e))
 		}
 		said[says] = true
 	}
@@ -55,9 +55,18 @@ func (g *Graph) referent(clusters [2]map[string]*graph.Cluster, e graph.Entry, r
 	}
 	r := redefinition{hold{windows: windows, why: wordReferent(ref, e)}, map[string]bool{}}
 	for _, at := range there {
-		g.leads(&r, at.Leads(ref))
+		g.leads(&r, at.Leads(ref, g.comes(e)))
 	}
 	g.redefine(r)
+}
+
+// comes tells what reaches the cluster with an entry point: what follows the same windowed branches.
+func (g *Graph) comes(e graph.Entry) func(graph.Entry) bool {
+	own := g.release(e)
+	if len(own) == 0 || slices.ContainsFunc(own, func(r layout.Release) bool { return !isBranch(r) }) {
+		return nil
+	}
+	return func(by graph.Entry) bool { return slices.Equal(g.release(by), own) }
 }
 
 // leads adds files that lead to what is redefined.
