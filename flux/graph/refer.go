@@ -131,6 +131,11 @@ func (e Entry) Says(r manifest.Ref, comes func(Entry) bool) string {
 	return h.String()
 }
 
+// Made reports whether objects of a name may be made by something, as they stand in no file.
+func (e Entry) Made(r manifest.Ref) bool {
+	return slices.ContainsFunc(e.foreign(r, nil), func(one *thing) bool { return one.by != nil })
+}
+
 // Leads is the files from the root to the objects of a name that others apply, as [Entry.Way] is those to an entry point.
 func (e Entry) Leads(r manifest.Ref, comes func(Entry) bool) []string {
 	files := map[string]bool{}

@@ -53,9 +53,15 @@ func (g *Graph) referent(clusters [2]map[string]*graph.Cluster, e graph.Entry, r
 	if len(said) < 2 {
 		return
 	}
-	r := redefinition{hold{windows: windows, why: wordReferent(ref, e)}, map[string]bool{}}
+	r, made := redefinition{hold{windows: windows, why: wordReferent(ref, e)}, map[string]bool{}}, false
 	for _, at := range there {
 		g.leads(&r, at.Leads(ref, g.comes(e)))
+		made = made || at.Made(ref)
+	}
+	for file := range r.files {
+		if made && g.policy.Layout.Rule(file) >= 0 { // which says that it makes no such thing
+			delete(r.files, file)
+		}
 	}
 	g.redefine(r)
 }

@@ -94,3 +94,19 @@ func TestIgnoresOfCharts(t *testing.T) {
 		}
 	}
 }
+
+// TestReferredByRule: a rule says of what may make an object that stands in no file that it makes no such thing.
+func TestReferredByRule(t *testing.T) {
+	tree := func(version string) string {
+		return "-- clusters/prod/a.yaml --\n" + gitRepository("flux-system", "main") + ks("flux-system", "./clusters/prod", "flux-system") + heldKs("./apps", "GitRepository", "flux-system") + ks("live", "./live", "flux-system") +
+			"-- apps/r.yaml --\n" + object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{chart: {spec: {chart: x, sourceRef: {kind: HelmRepository, name: x}}}, valuesFrom: [{kind: Secret, name: values}]}") +
+			"-- live/loki.yaml --\n" + object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "loki", "{chart: {spec: {chart: loki, version: "+version+", sourceRef: {kind: HelmRepository, name: x}}}}")
+	}
+	for rules, want := range map[string]bool{"[]": true, "[{paths: [live/**], release: live}]": false, "[{paths: [other/**], release: live}]": true} {
+		p := parse(t, strings.Replace(sourcesFile, "layout:", "layout:\n  rules: "+rules, 1))
+		g := New(p, clusters(t, p, tree("1.0.0")), clusters(t, p, tree("1.0.1")))
+		if _, held := g.Holds("live/loki.yaml"); held != want {
+			t.Errorf("%s: held: %t", rules, held)
+		}
+	}
+}
