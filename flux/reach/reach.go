@@ -76,7 +76,7 @@ type Reader struct {
 // redefinition is a windowed entry point, or an object that it refers to, whose definition differs between two trees, with the files that lead to it.
 type redefinition struct {
 	hold
-	files map[string]bool
+	files map[string]bool // false: a rule decides
 }
 
 // hold is why a path needs windows whatever decides it.
@@ -479,7 +479,11 @@ func addLists(files map[string]bool, file string) {
 // lead to the definition is among them: the root became another one, or it is not known why.
 func (g *Graph) HoldChanged(files []string) {
 	for _, r := range g.changes {
-		if !slices.ContainsFunc(files, func(f string) bool { return r.files[f] }) {
+		leads := func(f string) bool {
+			_, does := r.files[f]
+			return does
+		}
+		if !slices.ContainsFunc(files, leads) {
 			for _, f := range files {
 				g.hold(f, r.windows, r.why)
 			}

@@ -60,7 +60,7 @@ func (g *Graph) referent(clusters [2]map[string]*graph.Cluster, e graph.Entry, r
 	}
 	for file := range r.files {
 		if made && g.policy.Layout.Rule(file) >= 0 { // which says that it makes no such thing
-			delete(r.files, file)
+			r.files[file] = false
 		}
 	}
 	g.redefine(r)
@@ -88,8 +88,10 @@ func (g *Graph) leads(r *redefinition, files []string) {
 
 // redefine holds what leads to what is redefined.
 func (g *Graph) redefine(r redefinition) {
-	for file := range r.files {
-		g.hold(file, r.windows, r.why)
+	for file, holds := range r.files {
+		if holds {
+			g.hold(file, r.windows, r.why)
+		}
 	}
 	g.changes = append(g.changes, r)
 }

@@ -105,6 +105,7 @@ func TestReferredByRule(t *testing.T) {
 	for rules, want := range map[string]bool{"[]": true, "[{paths: [live/**], release: live}]": false, "[{paths: [other/**], release: live}]": true} {
 		p := parse(t, strings.Replace(sourcesFile, "layout:", "layout:\n  rules: "+rules, 1))
 		g := New(p, clusters(t, p, tree("1.0.0")), clusters(t, p, tree("1.0.1")))
+		g.HoldChanged([]string{"live/loki.yaml"})
 		if _, held := g.Holds("live/loki.yaml"); held != want {
 			t.Errorf("%s: held: %t", rules, held)
 		}
