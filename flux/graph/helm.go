@@ -32,6 +32,7 @@ type thing struct {
 	by       *thing              // that may make the object which it stands for
 	mentions mentioned           // of a ResourceSet
 	takes    []Take              // that a ResourceSet makes
+	closed   bool                // a ResourceSet makes no other objects than those that it says to the letter
 	// unfollowed is what is not followed of it, for whoever is made of it.
 	unfollowed []manifest.Problem
 }

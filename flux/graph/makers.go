@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -15,6 +16,8 @@ func (c *thing) may(r manifest.Ref) bool {
 		return true
 	case c.Kind == helmRelease && c.made == nil && !c.called(r.Name, strings.HasPrefix) && !c.says(r.Namespace):
 		return false
+	case c.Kind == resourceSet && c.closed:
+		return c.mentions.makes[r]
 	case c.anyName() && (isSource(c.Kind) || c.data != nil && !manifest.Makes(c.Kind)):
 		return c.Kind == r.Kind
 	case c.data == nil:
@@ -23,11 +26,24 @@ func (c *thing) may(r manifest.Ref) bool {
 			return false
 		}
 		anywhere := r.Namespace == "" || c.Namespace == "" || strings.HasPrefix(c.Kind, "Cluster") || c.Kind == "Bundle"
-		return c.data.Says(r.Name, "name") && (anywhere || c.data.Says(r.Namespace, "namespace"))
+		return c.data.Vague || c.data.Says(r.Name, "name") && (anywhere || c.data.Says(r.Namespace, "namespace"))
 	case c.Kind != r.Kind || c.Name != r.Name:
 		return false
 	}
 	return c.into == "" || r.Namespace == "" || c.into == r.Namespace
+}
+
+// surely reports whether an object is made of this one, and so nobody else makes it: an operator's object or a ResourceSet says it to the letter.
+func (c *thing) surely(r manifest.Ref) bool {
+	if c.Kind == resourceSet {
+		return !c.mentions.asks && c.mentions.makes[r]
+	}
+	if r.Kind != "Secret" || c.Kind != "SealedSecret" && c.Kind != "ExternalSecret" || c.Namespace != r.Namespace || c.data == nil || c.data.Vague || c.anyName() {
+		return false
+	}
+	policy := c.data.Text("spec", "target", "creationPolicy")
+	called := cmp.Or(c.data.Text("spec", "target", "name"), c.data.Text("spec", "template", "metadata", "name"), c.Name)
+	return called == r.Name && (policy == "" || policy == "Owner" || policy == "Orphan")
 }
 
 // called reports whether a name fits one of those that a HelmRelease may call its objects by.
@@ -86,6 +102,14 @@ func (w *walk) makers(c *Cluster) bool {
 	if len(c.sets) > 0 || w.tree.leads.hub {
 		makers = append(makers, w.plain()...)
 	}
+	sure := map[manifest.Ref]bool{}
+	for _, m := range makers {
+		for r := range c.missing {
+			if !w.Spent(1, 0) && m.surely(r) {
+				sure[r] = true
+			}
+		}
+	}
 	found := false
 	missing := slices.SortedFunc(maps.Keys(c.missing), manifest.Ref.Compare)
 	for _, m := range makers {
@@ -97,12 +121,15 @@ func (w *walk) makers(c *Cluster) bool {
 			switch {
 			case w.Spent(1+size>>10, 0):
 				return found
-			case c.merged[r] && !slices.Contains(c.merging[r.Name], m), !c.missing[r] && !m.lets(r) || !m.may(r):
+			case c.merged[r] && !slices.Contains(c.merging[r.Name], m), !c.missing[r] && !m.lets(r) || !m.may(r), sure[r] && !manifest.Makes(m.Kind) && !m.surely(r):
 				continue
 			case w.Spent(0, thingNodes):
 				return found
 			}
 			s := &thing{Object: m.Object, digest: wordMayMake + m.digest, names: m.names, made: m.made, unread: true, by: m}
+			if m.Kind == helmRelease && m.made != nil {
+				s.names = []string{manifest.AnyVariable} // of its values little is kept
+			}
 			s.Kind, s.Namespace, s.Name = r.Kind, r.Namespace, r.Name
 			c.file(w.tree, s)
 			found = true

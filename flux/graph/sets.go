@@ -27,6 +27,7 @@ type mentioned struct {
 	names      map[mention]bool
 	namespaces map[string]bool
 	paths      map[string]bool        // what may be a chart's directory or a file of values; "*" is what is filled in
+	makes      map[manifest.Ref]bool  // what it makes, as far as it says that to the letter
 	asks       bool                   // it has inputsFrom, or makes others of its inputs
 	hold       func(name string) bool // charges what one takes, and reports whether that is too much
 }
@@ -59,7 +60,7 @@ var (
 func (t *Tree) mentions(d *manifest.Doc) mentioned {
 	hold := func(name string) bool { return t.Hold(d.Place.File, 1, len(name)) }
 	inputs := manifest.At(d.Node, "spec", "inputsFrom")
-	m := mentioned{map[mention]bool{}, map[string]bool{d.Text("metadata", "namespace"): true}, map[string]bool{}, inputs != nil || manifest.At(d.Node, "spec", "inputStrategy") != nil, hold}
+	m := mentioned{map[mention]bool{}, map[string]bool{d.Text("metadata", "namespace"): true}, map[string]bool{}, map[manifest.Ref]bool{}, inputs != nil || manifest.At(d.Node, "spec", "inputStrategy") != nil, hold}
 	if spec := manifest.At(d.Node, "spec"); spec != nil {
 		for i := 0; i+1 < len(spec.Content); i += 2 {
 			if key := spec.Content[i].Value; key != "resources" && key != "resourcesTemplate" && key != "steps" {
@@ -169,7 +170,15 @@ func (w *walk) made(c *Cluster, set *manifest.Doc, by *Kustomization) {
 		return // it has no name, or was too much
 	}
 	of := c.sets[len(c.sets)-1]
+	spec := manifest.At(set.Node, "spec")
+	of.closed = !of.mentions.asks && manifest.At(spec, "resourcesTemplate") == nil && manifest.At(spec, "steps") == nil
 	for d := range w.Made(set) {
+		made := manifest.Ref{Kind: d.Text("kind"), Namespace: d.Text("metadata", "namespace"), Name: d.Text("metadata", "name")}
+		if known := !d.Open && manifest.Unfilled(d.Text("apiVersion")+made.Kind+made.Namespace+made.Name) == ""; !known || made.Namespace == "" && (d.Plain() || isSource(made.Kind)) || made.Kind == helmRelease || manifest.Makes(made.Kind) {
+			of.closed = false
+		} else if !of.mentions.hold(made.Name) {
+			of.mentions.makes[made] = true
+		}
 		of.mentions.walk(nil, d.Node, "resources", "")
 		of.uses = append(of.uses, w.released(d)...)
 		group, kind := manifest.GroupOf(d.Node), d.Text("kind")

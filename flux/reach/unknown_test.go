@@ -36,7 +36,7 @@ func TestUnknown(t *testing.T) {
 	freed := func(text string) string {
 		return strings.ReplaceAll(text, "name: held", "name: free") + live(heldKs("./live", "GitRepository", "flux-system"))
 	}
-	sets := live(ks("live", "./live", "flux-system")) + "-- live/set.yaml --\n" + object("fluxcd.controlplane.io/v1", "ResourceSet", "set", "{resources: []}")
+	sets := live(ks("live", "./live", "flux-system")) + "-- live/set.yaml --\n" + object("fluxcd.controlplane.io/v1", "ResourceSet", "set", "{inputsFrom: [{kind: ResourceSetInputProvider, name: p}], resources: []}")
 	based := func(url string) string {
 		return held + "-- apps/kustomization.yaml --\nresources: [a.yaml, \"" + url + "\"]\n"
 	}
