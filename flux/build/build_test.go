@@ -259,6 +259,16 @@ func TestKept(t *testing.T) {
 	}
 }
 
+// TestScope: what has no namespace in Kubernetes has none here, whatever is written.
+func TestScope(t *testing.T) {
+	for kind, want := range map[string]string{"rbac.authorization.k8s.io/v1\nkind: ClusterRole": "", "rbac.authorization.k8s.io/v1\nkind: Role": "a", "acme.example/v1\nkind: ClusterThing": "a"} {
+		r := one(t, archive("-- app/a.yaml --\napiVersion: "+kind+"\nmetadata: {name: a, namespace: a}\n"), Entry{Path: "app"})
+		if len(r.Objects) != 1 || r.Objects[0].Namespace != want {
+			t.Errorf("%s: %+v", kind, r)
+		}
+	}
+}
+
 // TestKinds: a variable in a kind or an apiVersion is filled in, too.
 func TestKinds(t *testing.T) {
 	for api, want := range map[string]string{

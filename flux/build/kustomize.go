@@ -245,6 +245,9 @@ type made struct {
 // object is what counts of an object that was built.
 func object(r *resource.Resource, dir string) (made, error) {
 	o := made{Object: Object{Group: r.GetGvk().Group, Kind: r.GetKind(), Namespace: r.GetNamespace(), Name: r.GetName()}}
+	if r.GetGvk().IsClusterScoped() {
+		o.Namespace = "" // which Kubernetes takes away
+	}
 	if api := r.GetApiVersion(); manifest.Unfilled(api) != "" {
 		o.Group = api // of which the variables may be more
 	}

@@ -187,6 +187,9 @@ func (x *influences) object(s *thing, of Entry, role string, user Object) {
 				x.add(by, of, manifest.Place{File: file, Line: 1}, role, text)
 			}
 		}
+		if k := by.Applied(); one.Kind == inputProvider && k != nil && k.Labels { // which a selector may ask for
+			x.add(x.c.entry(k.Entry), of, k.Place, role, text)
+		}
 		x.first[d] = [2]int{first, len(x.out)}
 		x.patches(one.Object, of)
 		x.filled(one.Object, of, one.names)

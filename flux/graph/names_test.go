@@ -113,7 +113,7 @@ func TestInNoFile(t *testing.T) {
 	const release = "-- k/r.yaml --\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: r, namespace: web}\nspec: {chart: {spec: {chart: x, sourceRef: {kind: HelmRepository, name: x}}}, valuesFrom: [{kind: Secret, name: hand}, {kind: ConfigMap, name: cm, optional: true}]}\n" +
 		"-- k/x.yaml --\napiVersion: source.toolkit.fluxcd.io/v1\nkind: HelmRepository\nmetadata: {name: x, namespace: web}\nspec: {url: https://example.org/charts, secretRef: {name: login}}\n"
 	leaf := func(what string) string {
-		return "object k/r.yaml:1: " + what + ", which HelmRelease web/r refers to, stands in no file: who makes it is not known"
+		return "object k/r.yaml:1: " + what + ", which HelmRelease web/r refers to, stands in no file"
 	}
 	for text, want := range map[string][]string{
 		release: {leaf("ConfigMap web/cm"), leaf("Secret web/hand")},

@@ -91,6 +91,7 @@ type Kustomization struct {
 	Ends bool
 	// Prunes reports whether what it applies may go where it leaves it although that says that it stays: spec.commonMetadata or spec.ignore changes what it says.
 	Prunes bool
+	Labels bool // spec.commonMetadata gives labels
 	Force  bool // spec.force: what cannot be changed is deleted and made anew
 	// KubeConfig is what spec.kubeConfig names, which is another cluster than the one it stands in: it applies its objects there. "": it has none.
 	KubeConfig string
@@ -272,6 +273,7 @@ func (t *Tree) kustomization(d *manifest.Doc, object Object) *Kustomization {
 	k.Keeps = d.Text("spec", "prune") == "false"
 	policy := d.Text("spec", "deletionPolicy")
 	k.Ends = policy != "" && policy != "MirrorPrune" && policy != "Orphan"
+	k.Labels = manifest.At(d.Node, "spec", "commonMetadata", "labels") != nil
 	force := d.Text("spec", "force")
 	k.Prunes, k.Force = manifest.At(d.Node, "spec", "ignore") != nil, force != "" && force != "false"
 	for _, section := range []string{"annotations", "labels"} {

@@ -113,8 +113,6 @@ func (c *Cluster) here(k *Kustomization) bool {
 		return c.mayBe(k.Source, k.Path)
 	case c.handsOn(k.SourceRef, k.Object):
 		return k.SourceRef.Kind == gitRepository || k.SourceRef.Kind == "" || c.stands(k.Path)
-	case k.SourceRef.Kind == gitRepository || k.SourceRef.Kind == "":
-		return k.Path != "."
 	}
 	return k.from == nil && k.SourceRef.Kind != "Bucket" && k.Path != "." && c.stands(k.Path)
 }

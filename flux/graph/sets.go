@@ -53,6 +53,7 @@ var (
 	// filledIn is what is not known of a name before the operator, or Flux, has filled it in; plainName what an object may be called.
 	filledIn  = regexp.MustCompile(`\$\{[^}]*\}`)
 	plainName = regexp.MustCompile(`^[a-z0-9*]([-a-z0-9.*]*[a-z0-9*])?$`)
+	namesAny  = regexp.MustCompile(`(?i)(?:name|secret|configmap)$`)
 	breaks    = regexp.MustCompile(`[\s{}\[\],"':]+`)
 )
 
@@ -111,7 +112,7 @@ func (m mentioned) text(text, key, section string) {
 		if !m.namespaces[name] && !m.hold(name) {
 			m.namespaces[name] = true
 		}
-	case !open, section != "metadata" && (key == "" || strings.HasSuffix(strings.ToLower(key), "name")), from:
+	case !open, section != "metadata" && (key == "" || namesAny.MatchString(key)), from:
 		m.name(mention{"", name})
 	}
 }

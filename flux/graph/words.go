@@ -155,7 +155,7 @@ func wordResourceSet(name string) string {
 }
 
 func wordInNoFile(r manifest.Ref, user Object) string {
-	return fmt.Sprintf("%s, which %s refers to, stands in no file: who makes it is not known", r, shown(user))
+	return fmt.Sprintf("%s, which %s refers to, stands in no file", r, shown(user))
 }
 
 func wordElsewhere(kind, name, url string) string {

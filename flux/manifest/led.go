@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -53,14 +52,14 @@ func Unversioned(text []byte) string { return versions.ReplaceAllString(string(t
 
 // MayLeave reports whether a file of a chart says a namespace, which may be another one than that of its release.
 func MayLeave(text []byte) bool {
-	return slices.ContainsFunc(namespaceLine.FindAllString(string(text), -1), func(line string) bool { return !ownNamespace.MatchString(line) })
+	return len(anyNamespace.FindAll(text, -1)) > len(ownNamespace.FindAll(text, -1))
 }
 
 var (
-	versions      = regexp.MustCompile(`(?m)^(?:version|appVersion|description):.*$`)
-	takes         = regexp.MustCompile(`(?:^|[^.\w])(?:Namespace|CustomResourceDefinition)(?:List)?\b`)
-	namespaceLine = regexp.MustCompile(`amespace\w*["']?:[^\r\n]*`)
-	ownNamespace  = regexp.MustCompile(`^amespace["']?:\s*["']?\{\{-?\s*\$?\.Release\.Namespace(?:\s*\|\s*quote)?\s*-?\}\}["']?\s*(?:#.*|,.*|\}.*)?$`)
+	versions     = regexp.MustCompile(`(?m)^(?:version|appVersion|description):.*$`)
+	takes        = regexp.MustCompile(`(?:^|[^.\w])(?:Namespace|CustomResourceDefinition)(?:List)?\b`)
+	anyNamespace = regexp.MustCompile(`amespace\w*["']?\s*:`)
+	ownNamespace = regexp.MustCompile(`amespace["']?\s*:[ \t]*["']?\{\{-?\s*\$?\.Release\.Namespace(?:\s*\|\s*quote)?\s*-?\}\}["']?[ \t]*(?:[#,}\r\n]|$)`)
 )
 
 // LedBy is what a reference in an object of a namespace names; "": nothing.

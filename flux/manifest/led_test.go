@@ -26,14 +26,17 @@ func TestMayTake(t *testing.T) {
 // TestMayLeave: a template may make something in another namespace than its release's if it says any.
 func TestMayLeave(t *testing.T) {
 	for text, want := range map[string]bool{
-		"metadata: {name: a}\n":                                                  false,
-		"namespace: {{ .Release.Namespace }}\n":                                  false,
-		"namespace: {{ .Release.Namespace }}\n---\nnamespace: {{ .Values.a }}\n": true,
-		"namespace: shop\n":                                                      true,
-		"namespace: {{ .Values.a | default .Release.Namespace }}\n":              true,
-		"namespace: {{ .Release.Namespace }}-a\n":                                true,
-		"namespace: \"{{- $.Release.Namespace | quote }}\" # x\n":                false,
-		"namespaceOverride: shop\n":                                              true,
+		"metadata: {name: a}\n":                                                                  false,
+		"namespace: {{ .Release.Namespace }}\n":                                                  false,
+		"namespace: {{ .Release.Namespace }}\n---\nnamespace: {{ .Values.a }}\n":                 true,
+		"namespace: shop\n":                                                                      true,
+		"namespace: {{ .Values.a | default .Release.Namespace }}\n":                              true,
+		"namespace: {{ .Release.Namespace }}-a\n":                                                true,
+		"namespace: \"{{- $.Release.Namespace | quote }}\" # x\n":                                false,
+		"namespace : shop\n":                                                                     true,
+		"{a: {namespace: {{ .Release.Namespace }}}, b: {namespace: shop}}\n":                     true,
+		"{a: {namespace: {{ .Release.Namespace }}}, b: {namespace: {{ .Release.Namespace }}}}\n": false,
+		"namespaceOverride: shop\n":                                                              true,
 	} {
 		if MayLeave([]byte(text)) != want {
 			t.Errorf("%q: %v", text, !want)

@@ -53,11 +53,12 @@ func (g *Graph) referent(clusters [2]map[string]*graph.Cluster, e graph.Entry, r
 	if len(said) < 2 {
 		return
 	}
-	r, made := redefinition{hold{windows: windows, why: wordReferent(ref, e)}, map[string]bool{}}, false
+	r, made := redefinition{hold{windows: windows}, map[string]bool{}}, false
 	for _, at := range there {
 		g.leads(&r, at.Leads(ref, g.comes(e)))
 		made = made || at.Made(ref)
 	}
+	r.why = wordReferent(ref, e, made)
 	for file := range r.files {
 		if made && g.policy.Layout.Rule(file) >= 0 { // which says that it makes no such thing
 			r.files[file] = false

@@ -92,7 +92,10 @@ func wordRedefined(e graph.Entry) string {
 	return fmt.Sprintf("the definition of %s in %s changes", name(e), e.Cluster.Name)
 }
 
-func wordReferent(r manifest.Ref, e graph.Entry) string {
+func wordReferent(r manifest.Ref, e graph.Entry, made bool) string {
+	if made {
+		return fmt.Sprintf("what may make %s, which %s in %s refers to, changes", r, name(e), e.Cluster.Name)
+	}
 	return fmt.Sprintf("%s, which %s in %s refers to, changes", r, name(e), e.Cluster.Name)
 }
 
