@@ -544,7 +544,7 @@ func (l *load) opaque(docs []*manifest.Doc, b *Build, dir string) {
 				continue
 			}
 			docs[i] = docs[i].Perhaps(&l.walk.Work, places...)
-			if docs[i].Renamed = docs[i].Renamed || n.renames; n.carries() && (docs[i].Plain() || manifest.Refers(manifest.GroupOf(docs[i].Node), docs[i].Text("kind"))) {
+			if docs[i].Renamed = docs[i].Renamed || n.renames; n.carries() && (docs[i].Plain() || steers(docs[i]) || manifest.Refers(manifest.GroupOf(docs[i].Node), docs[i].Text("kind"))) {
 				docs[i] = docs[i].Perhaps(&l.walk.Work, l.carried(n, docs)...)
 			}
 			if manifest.GroupOf(docs[i].Node) != manifest.GroupHelm || !l.titles(n, places) {
@@ -601,7 +601,8 @@ func (l *load) titles(o opaque, places []manifest.Place) bool {
 
 // fits reports whether an object may be changed.
 func (o opaque) fits(w *Walk, d *manifest.Doc) bool {
-	if o.field == "vars" && !manifest.Mentions(d.Node, "$(") || (o.field == "crds" || o.field == "openapi") && (d.Plain() || !steers(d)) {
+	if o.field == "vars" && manifest.GroupOf(d.Node) != manifest.GroupHelm && !manifest.Mentions(d.Node, "$(") || // of its values little is kept
+		(o.field == "crds" || o.field == "openapi") && (d.Plain() || !steers(d)) {
 		return false
 	}
 	return len(o.targets) == 0 || slices.ContainsFunc(o.targets, func(s *manifest.Selector) bool {
