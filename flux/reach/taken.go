@@ -297,7 +297,7 @@ func (g *Graph) taking(b Build) (out []Loss) {
 	return out
 }
 
-// Taken is what may go with what is lost: all that is windowed in its cluster, and in those to which that leads by a kubeConfig, whose Flux objects it has. What is in a Namespace, of which
+// Taken is what may go with what is lost: all that is windowed in its cluster, and in those to which that leads by a kubeConfig if their Flux objects may. What else is in a Namespace, of which
 // kind a chart makes objects, and what fills the variables of what is windowed is never known whole.
 func (g *Graph) Taken(lost []Loss) []Move {
 	m := mover{Graph: g, count: map[bool]int{}}
@@ -305,6 +305,7 @@ func (g *Graph) Taken(lost []Loss) []Move {
 		return nil
 	}
 	windowed, wide := map[string][]layout.Release{}, map[string][]layout.Release{} // by cluster; a ResourceSet may lead to others
+	stands := map[string]map[string]bool{}                                         // by cluster, the namespaces of the Flux objects of what is windowed there
 	for _, e := range g.trees[0].all() {
 		windows := Windows(g.policy, e.releases)
 		if !e.elsewhere {
@@ -313,7 +314,15 @@ func (g *Graph) Taken(lost []Loss) []Move {
 		if isLive(windows) || g.spent(e.Path(), 1, 1) {
 			continue
 		}
-		windowed[e.Target()] = union(windowed[e.Target()], windows)
+		in := e.Target()
+		if windowed[in] = union(windowed[in], windows); stands[in] == nil {
+			stands[in] = map[string]bool{}
+		}
+		for k, n := e.Kustomization, 0; k != nil && n <= kustomize.MaxDepth; k, n = k.Entry, n+1 {
+			if stands[in][k.Namespace] = true; k.Source != nil {
+				stands[in][k.Source.Namespace] = true
+			}
+		}
 		for _, maker := range e.Makers() {
 			if windowed[maker.Target] = union(windowed[maker.Target], windows); maker.Kind == "ResourceSet" {
 				wide[maker.Target] = union(wide[maker.Target], windows)
@@ -323,7 +332,7 @@ func (g *Graph) Taken(lost []Loss) []Move {
 	for _, l := range lost {
 		var windows []layout.Release
 		for in, own := range windowed {
-			if !g.spent(l.File, 0, 1) && (in == l.in || strings.HasPrefix(in, l.in+"\x00")) {
+			if !g.spent(l.File, 0, 1) && (in == l.in || strings.HasPrefix(in, l.in+"\x00") && l.takes(stands[in])) {
 				windows = union(windows, own)
 			}
 		}
@@ -335,6 +344,19 @@ func (g *Graph) Taken(lost []Loss) []Move {
 		m.take(l, windows)
 	}
 	return m.moves
+}
+
+// takes reports whether Flux objects in some namespaces may go.
+func (l Loss) takes(namespaces map[string]bool) bool {
+	if l.unnamed || l.Kind != "Namespace" {
+		return true
+	}
+	for namespace := range namespaces {
+		if manifest.MayBe(l.Name, namespace) {
+			return true
+		}
+	}
+	return false
 }
 
 // rulesOf is the windows that hold some files whatever reads them.

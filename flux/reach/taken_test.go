@@ -452,7 +452,7 @@ func TestTakenByRule(t *testing.T) {
 
 // TestTakenInClusters: what goes in a cluster takes what is in it, and the Flux objects of those that it leads to; and a ResourceSet, or a release with a kubeConfig, may lead to one.
 func TestTakenInClusters(t *testing.T) {
-	p := parse(t, strings.NewReplacer("where: ./apps/by-path", "where: ./apps/none", "rw/a", "zz/a", "rw/{b,c}", "zz/b").Replace(file))
+	p := parse(t, strings.NewReplacer("where: flux-system/held, release: weekend", "where: \"*/held\", release: weekend", "where: ./apps/by-path", "where: ./apps/none", "rw/a", "zz/a", "rw/{b,c}", "zz/b").Replace(file))
 	const kubeConfig = "kubeConfig: {secretRef: {name: spoke}}, "
 	on := func(names ...string) string {
 		tree := repository()
@@ -473,13 +473,14 @@ func TestTakenInClusters(t *testing.T) {
 		tree string // in which apps-rt loses it
 		want int
 	}{
-		"in one":                    {on(), 1},
-		"in that which leads there": {on("held"), 1},
-		"in that which it leads to": {on("apps-rt"), 0},
-		"in the same other one":     {on("apps-rt", "held"), 1},
-		"a release leads there":     {with(on("apps-rt"), "HelmRelease", release), 1},
-		"one leads elsewhere":       {with(on("apps-rt"), "HelmRelease", strings.Replace(release, "spoke", "third", 1)), 0},
-		"a ResourceSet may":         {with(on("apps-rt"), "ResourceSet", "{resources: []}"), 1},
+		"in one":                     {on(), 1},
+		"in that which leads there":  {on("held"), 0},
+		"where its Flux objects are": {strings.ReplaceAll(on("held"), "name: held, namespace: flux-system", "name: held, namespace: shop"), 1},
+		"in that which it leads to":  {on("apps-rt"), 0},
+		"in the same other one":      {on("apps-rt", "held"), 1},
+		"a release leads there":      {with(on("apps-rt"), "HelmRelease", release), 1},
+		"one leads elsewhere":        {with(on("apps-rt"), "HelmRelease", strings.Replace(release, "spoke", "third", 1)), 0},
+		"a ResourceSet may":          {with(on("apps-rt"), "ResourceSet", "{resources: []}"), 1},
 	} {
 		g := New(p, clusters(t, p, c.tree), clusters(t, p, c.tree))
 		was := []Build{{Entry: entry(t, g, 0, "apps-rt"), Objects: []Object{{Kind: "Namespace", Name: "shop"}}}}
