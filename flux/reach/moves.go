@@ -234,7 +234,7 @@ func (g *Graph) touched(files []string) map[string]bool {
 			k := key(e.Entry)
 			if i == 1 { // what its charts, sources and variables say may stand anywhere
 				before, there := was[k]
-				touched[k] = touched[k] || !there || before.Digest() != e.Digest() || before.Fills() != e.Fills() || before.Owners() != e.Entry.Owners() || !e.ReadsAs(before)
+				touched[k] = touched[k] || !there || before.Digest() != e.Digest() || before.Fills() != e.Fills() || before.Owners() != e.Owners() || !e.ReadsAs(before)
 			}
 			touched[k] = touched[k] || e.ReadsAny(changed) || ignores && slices.ContainsFunc(e.Files(), func(f string) bool { return leavesOut(changed, f) })
 			was[k] = e.Entry

@@ -292,8 +292,6 @@ func TestTakenUnknown(t *testing.T) {
 	helper := chart + "-- charts/shop/templates/_h.tpl --\n{{ h }}\n"
 	versioned := changed(chart, "name: shop\n", "name: shop\nversion: 1\n")
 	inner := changed(chart, "kind: Namespace", "kind: Service") + "-- charts/shop/templates/crds/a.yaml --\nkind: CustomResourceDefinition\n"
-	branched := changed(repository(), rtList, "resources: [x.yaml, r.yaml]") + "-- apps/rt/r.yaml --\n" + strings.Replace(release("r", ""), "name: r, namespace: flux-system", "name: r, namespace: web", 1) + "-- charts/shop/Chart.yaml --\nname: shop\n"
-	branched = changed(branched, "name: flux-system}}}}", "name: rw, namespace: flux-system}}}}")
 	vars := "-- clusters/prod/vars.yaml --\n" + strings.Replace(configMap, "name: cm", "name: vars, namespace: flux-system", 1) + "data: {ns: a}\n"
 	const filled = "{postBuild: {substituteFrom: [{kind: ConfigMap, name: vars}]}, path"
 	tenantVars := changed(repository(), ks("tenant", "./apps/tenant", "tenant"), strings.Replace(ks("tenant", "./apps/tenant", "tenant"), "{path", filled, 1)) + vars
