@@ -299,7 +299,7 @@ func TestDefinition(t *testing.T) {
 func TestNewEntry(t *testing.T) {
 	patch := []manifest.Patch{{Text: "x"}}
 	k := func(name, path string, here bool) *graph.Kustomization {
-		return &graph.Kustomization{Object: graph.Object{Namespace: "ns", Name: name}, Path: path, Here: here}
+		return &graph.Kustomization{Object: graph.Object{Namespace: "ns", Name: name}, SourceRef: manifest.Ref{Namespace: "flux-system", Name: "flux-system"}, Path: path, Here: here}
 	}
 	own := k("flux-system", "clusters/a", true)
 	own.Patches = patch
