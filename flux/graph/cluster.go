@@ -63,6 +63,7 @@ type Cluster struct {
 	defines  map[manifest.Place]bool                  // documents that define entry points, and sources that are used
 	refs     map[*Kustomization]map[manifest.Ref]bool // what entry points refer to, by entry point; nil is the root
 	missing  map[manifest.Ref]bool                    // what stands in no file of these, or may be made of more, and whether all may make it
+	askers   map[manifest.Ref]map[string]bool         // by these, the branches of what refers to them
 	merged   map[manifest.Ref]bool                    // those among them that stand in a file
 	merging  map[string][]*thing                      // what adds to these, by their names
 	named    map[[2]string][]*Kustomization           // by namespace and name

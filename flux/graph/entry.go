@@ -253,7 +253,8 @@ func (e Entry) Ignores() []string {
 		look(file)
 	}
 	for _, r := range e.Refs() {
-		for _, file := range e.Leads(r, nil) {
+		stands, makes := e.Leads(r, nil)
+		for _, file := range slices.Concat(stands, makes) {
 			look(file)
 		}
 	}

@@ -63,7 +63,9 @@ func (c *Cluster) Influences() []Influence {
 	}
 	followers := map[string]Entry{}
 	for _, e := range slices.Backward(c.Entries()) {
-		followers[e.Branch()] = e
+		if len(e.Branches()) <= 1 {
+			followers[e.Branch()] = e
+		}
 	}
 	for _, r := range c.readings {
 		by := c.reader(r, followers)
@@ -343,9 +345,17 @@ func (e Entry) Digest() string {
 		for _, o := range k.origins {
 			h.Add(o.digest)
 		}
+		k.madeBy(h)
 		k.Entry.readBy(h)
 	}
 	return h.String()
+}
+
+// madeBy adds the ResourceSet that makes a Kustomization, which goes with what it has made.
+func (k *Kustomization) madeBy(h *manifest.Digest) {
+	if k.set != nil {
+		h.Add(resourceSet, k.set.Namespace, k.set.Name)
+	}
 }
 
 // pointedAt is a hash of where Flux is pointed at in a cluster, and by what: of each Kustomization that is the root, and of what generates it.
@@ -368,6 +378,7 @@ func (c *Cluster) pointedAt() string {
 func (k *Kustomization) readBy(h *manifest.Digest) {
 	for n := 0; k != nil && n <= kustomize.MaxDepth; k, n = k.Entry, n+1 {
 		h.Add(k.Namespace, k.Name, k.KubeConfig, k.SourceRef.Kind, k.SourceRef.Namespace, k.SourceRef.Name)
+		k.madeBy(h)
 		for _, o := range k.origins {
 			h.Add(o.digest)
 		}

@@ -17,7 +17,9 @@ func (c *thing) may(r manifest.Ref) bool {
 	case c.Kind == helmRelease && c.made == nil && !c.called(r.Name, strings.HasPrefix) && !c.says(r.Namespace):
 		return false
 	case c.Kind == resourceSet && c.closed:
-		return c.mentions.makes[r]
+		return slices.ContainsFunc(slices.Collect(maps.Keys(c.mentions.makes)), func(made manifest.Ref) bool { // controllers copy such objects to other namespaces
+			return made.Kind == r.Kind && made.Name == r.Name
+		})
 	case c.anyName() && (isSource(c.Kind) || c.data != nil && !manifest.Makes(c.Kind)):
 		return c.Kind == r.Kind
 	case c.data == nil:
@@ -35,15 +37,23 @@ func (c *thing) may(r manifest.Ref) bool {
 
 // surely reports whether an object is made of this one, and so nobody else makes it: an operator's object or a ResourceSet says it to the letter.
 func (c *thing) surely(r manifest.Ref) bool {
-	if c.Kind == resourceSet {
+	switch {
+	case c.Kind == resourceSet:
 		return !c.mentions.asks && c.mentions.makes[r]
-	}
-	if r.Kind != "Secret" || c.Kind != "SealedSecret" && c.Kind != "ExternalSecret" || c.Namespace != r.Namespace || c.data == nil || c.data.Vague || c.anyName() {
+	case r.Kind != "Secret" || c.Namespace != r.Namespace || c.data == nil || c.data.Vague || c.anyName() || c.data.Copied():
 		return false
+	case c.Kind == "SealedSecret":
+		return c.Name == r.Name
 	}
 	policy := c.data.Text("spec", "target", "creationPolicy")
-	called := cmp.Or(c.data.Text("spec", "target", "name"), c.data.Text("spec", "template", "metadata", "name"), c.Name)
-	return called == r.Name && (policy == "" || policy == "Owner" || policy == "Orphan")
+	return c.Kind == "ExternalSecret" && cmp.Or(c.data.Text("spec", "target", "name"), c.Name) == r.Name && (policy == "" || policy == "Owner" || policy == "Orphan") && manifest.At(c.data.Node, "spec", "target", "manifest") == nil
+}
+
+// arrives reports whether it is known that what a cluster has of the tree has this object, for those that follow some branches: nothing leaves it out, and no kubeConfig leads elsewhere.
+func (w *walk) arrives(c *Cluster, s *thing, branches map[string]bool) bool {
+	e := c.entry(s.Entry)
+	source := e.Kustomization != nil && e.Kustomization.Source != nil && e.Kustomization.Source.leaves()
+	return !w.tree.leads.hub && !source && (e.Kustomization == nil || e.Branch() != "" && (e.Branch() == c.Branch || branches[e.Branch()])) && len(e.Ignores()) == 0
 }
 
 // called reports whether a name fits one of those that a HelmRelease may call its objects by.
@@ -105,7 +115,7 @@ func (w *walk) makers(c *Cluster) bool {
 	sure := map[manifest.Ref]bool{}
 	for _, m := range makers {
 		for r := range c.missing {
-			if !w.Spent(1, 0) && m.surely(r) {
+			if !w.Spent(1, 0) && m.surely(r) && w.arrives(c, m, c.askers[r]) {
 				sure[r] = true
 			}
 		}

@@ -280,6 +280,7 @@ func (t *Tree) kustomization(d *manifest.Doc, object Object) *Kustomization {
 		says := func(key string) string {
 			return d.Text("spec", "commonMetadata", section, manifest.GroupKustomize+"/"+key)
 		}
+		k.Force = k.Force || says("force") != "" && says("force") != "disabled"
 		k.Prunes = k.Prunes || says("prune") != "" && says("prune") != "disabled" || says("ssa")+says("reconcile") != ""
 	}
 	strategy := d.Text("spec", "postBuild", "substituteStrategy")

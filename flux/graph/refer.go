@@ -41,7 +41,10 @@ func (c *Cluster) miss(r manifest.Ref, user Object, all bool) {
 	if was, known := c.merged[r]; was || !known { // for some it may stand in no file
 		c.merged[r] = stands
 	}
-	c.missing[r] = c.missing[r] || all
+	if c.missing[r] = c.missing[r] || all; c.askers[r] == nil {
+		c.askers[r] = map[string]bool{}
+	}
+	c.askers[r][c.entry(user.Entry).Branch()] = true
 	if text := wordInNoFile(r, user); all && !stands && !isSource(r.Kind) && !c.tree.Hold(user.File, 1, len(text)) {
 		c.Leaves = append(c.Leaves, kustomize.Leaf{Place: user.Place, Kind: kustomize.LeafObject, Text: text})
 	}
@@ -50,6 +53,7 @@ func (c *Cluster) miss(r manifest.Ref, user Object, all bool) {
 // referred finds what everything of a cluster refers to.
 func (w *walk) referred(c *Cluster) {
 	c.refs, c.missing, c.merged, c.merging = map[*Kustomization]map[manifest.Ref]bool{}, map[manifest.Ref]bool{}, map[manifest.Ref]bool{}, map[string][]*thing{}
+	c.askers = map[manifest.Ref]map[string]bool{}
 	for _, m := range c.makers {
 		for _, in := range [][]string{{"spec"}, {"spec", "externalSecretSpec"}} {
 			of := func(key string) string { return m.data.Text(append(slices.Clone(in), "target", key)...) }
@@ -131,15 +135,17 @@ func (e Entry) Says(r manifest.Ref, comes func(Entry) bool) string {
 	return h.String()
 }
 
-// Made reports whether objects of a name may be made by something, as they stand in no file.
-func (e Entry) Made(r manifest.Ref) bool {
-	return slices.ContainsFunc(e.foreign(r, nil), func(one *thing) bool { return one.by != nil })
+// Leads is the files from the root to the objects of a name that others apply, as [Entry.Way] is those to an entry point; and those to what may make such, where they stand in no file.
+func (e Entry) Leads(r manifest.Ref, comes func(Entry) bool) (stands, makes []string) {
+	return e.leads(r, comes, false), e.leads(r, comes, true)
 }
 
-// Leads is the files from the root to the objects of a name that others apply, as [Entry.Way] is those to an entry point.
-func (e Entry) Leads(r manifest.Ref, comes func(Entry) bool) []string {
+func (e Entry) leads(r manifest.Ref, comes func(Entry) bool, makes bool) []string {
 	files := map[string]bool{}
 	for _, one := range e.foreign(r, comes) {
+		if one.by != nil != makes {
+			continue
+		}
 		e.Cluster.way(files, one.Object)
 		if one.made != nil {
 			for _, file := range one.made.Files {

@@ -175,7 +175,7 @@ func (w *walk) made(c *Cluster, set *manifest.Doc, by *Kustomization) {
 	of.closed = !of.mentions.asks && manifest.At(spec, "resourcesTemplate") == nil && manifest.At(spec, "steps") == nil
 	for d := range w.Made(set) {
 		made := manifest.Ref{Kind: d.Text("kind"), Namespace: d.Text("metadata", "namespace"), Name: d.Text("metadata", "name")}
-		if known := !d.Open && manifest.Unfilled(d.Text("apiVersion")+made.Kind+made.Namespace+made.Name) == ""; !known || made.Namespace == "" && (d.Plain() || isSource(made.Kind)) || made.Kind == helmRelease || manifest.Makes(made.Kind) {
+		if known := !d.Open && manifest.Unfilled(d.Text("apiVersion")+made.Kind+made.Namespace+made.Name) == ""; !known || made.Namespace == "" && (d.Plain() || isSource(made.Kind)) || made.Kind == helmRelease || manifest.Makes(made.Kind) || d.Copied() {
 			of.closed = false
 		} else if !of.mentions.hold(made.Name) {
 			of.mentions.makes[made] = true
@@ -418,6 +418,29 @@ func (e Entry) filled(h *manifest.Digest) {
 			h.Add(s.data.Digest())
 		}
 	}
+}
+
+// Stands is the namespaces in which Flux objects stand without which the entry point goes: it, its source and what makes it, those of what it is applied by, and of the root.
+func (e Entry) Stands() map[string]bool {
+	out := map[string]bool{}
+	add := func(k *Kustomization) {
+		if out[k.Namespace] = true; k.Source != nil {
+			out[k.Source.Namespace] = true
+		}
+		if k.set != nil {
+			out[k.set.Namespace] = true
+		}
+	}
+	for k, n := e.Kustomization, 0; k != nil && n <= kustomize.MaxDepth; k, n = k.Entry, n+1 {
+		add(k)
+	}
+	for _, k := range e.Cluster.roots {
+		add(k)
+	}
+	for _, i := range e.Cluster.Instances {
+		out[i.Namespace] = true
+	}
+	return out
 }
 
 // Owners is what applies the entry point, and what applies that, up to the root, as a text: Flux deletes with one of them what it has applied.

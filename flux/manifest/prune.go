@@ -121,6 +121,20 @@ func constant(name string) (begins, ends string, open bool) {
 	return name[:from], name[strings.LastIndexAny(name, "$*}")+1:], true
 }
 
+// Copied reports whether a controller is told, by annotations of an object or of what is made of it, to copy something into it.
+func (d *Doc) Copied() bool {
+	for _, in := range [][]string{{"metadata"}, {"spec", "template", "metadata"}, {"spec", "target", "template", "metadata"}} {
+		if notes := At(d.Node, append(slices.Clone(in), "annotations")...); notes != nil {
+			for _, n := range notes.Content {
+				if strings.Contains(n.Value, "replicat") || strings.Contains(n.Value, "reflect") {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // Plain reports whether a document is a ConfigMap or a Secret.
 func (d *Doc) Plain() bool {
 	kind := Scalar(At(d.Node, "kind"))

@@ -1,6 +1,7 @@
 package reach
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -53,14 +54,17 @@ func (g *Graph) referent(clusters [2]map[string]*graph.Cluster, e graph.Entry, r
 	if len(said) < 2 {
 		return
 	}
-	r, made := redefinition{hold{windows: windows}, map[string]bool{}}, false
+	r, makers := redefinition{hold{windows: windows}, map[string]bool{}}, []string{}
 	for _, at := range there {
-		g.leads(&r, at.Leads(ref, g.comes(e)))
-		made = made || at.Made(ref)
+		stands, makes := at.Leads(ref, g.comes(e))
+		g.leads(&r, stands)
+		makers = append(makers, makes...)
 	}
-	r.why = wordReferent(ref, e, made)
+	known := maps.Clone(r.files)
+	r.why = wordReferent(ref, e, len(known) == 0)
+	g.leads(&r, makers)
 	for file := range r.files {
-		if made && g.policy.Layout.Rule(file) >= 0 { // which says that it makes no such thing
+		if !known[file] && g.policy.Layout.Rule(file) >= 0 { // which says that it makes no such thing
 			r.files[file] = false
 		}
 	}
@@ -73,7 +77,9 @@ func (g *Graph) comes(e graph.Entry) func(graph.Entry) bool {
 	if len(own) == 0 || slices.ContainsFunc(own, func(r layout.Release) bool { return !isBranch(r) }) {
 		return nil
 	}
-	return func(by graph.Entry) bool { return slices.Equal(g.release(by), own) }
+	return func(by graph.Entry) bool {
+		return slices.Equal(g.release(by), own) && len(tracks(g.policy, by)) == len(by.Branches())
+	}
 }
 
 // leads adds files that lead to what is redefined.

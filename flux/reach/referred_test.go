@@ -111,3 +111,18 @@ func TestReferredByRule(t *testing.T) {
 		}
 	}
 }
+
+// TestReferredByRuleAndFile: it says nothing of what leads to an object that stands in a file before or after.
+func TestReferredByRuleAndFile(t *testing.T) {
+	p := parse(t, strings.Replace(sourcesFile, "layout:", "layout:\n  rules: [{paths: [live/**], release: live}]", 1))
+	tree := func(list string) string {
+		return "-- clusters/prod/a.yaml --\n" + gitRepository("flux-system", "main") + ks("flux-system", "./clusters/prod", "flux-system") + heldKs("./apps", "GitRepository", "flux-system") + ks("live", "./live", "flux-system") +
+			"-- apps/r.yaml --\n" + object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{chart: {spec: {chart: x, sourceRef: {kind: HelmRepository, name: x}}}, valuesFrom: [{kind: Secret, name: values}]}") +
+			"-- live/loki.yaml --\n" + object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "loki", "{chart: {spec: {chart: loki, sourceRef: {kind: HelmRepository, name: x}}}}") + "-- live/v.yaml --\n" + secret("values") +
+			"-- live/kustomization.yaml --\nresources: [loki.yaml" + list + "]\n"
+	}
+	g := New(p, clusters(t, p, tree(", v.yaml")), clusters(t, p, tree("")))
+	if _, held := g.Holds("live/kustomization.yaml"); !held {
+		t.Error("the list that loses it is held by nothing")
+	}
+}

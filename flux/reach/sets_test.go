@@ -293,3 +293,31 @@ func TestReleasedUnknown(t *testing.T) {
 		}
 	}
 }
+
+// TestSetIsRenamed: what a ResourceSet makes goes with it, though another one makes the same.
+func TestSetIsRenamed(t *testing.T) {
+	p := parse(t, sourcesFile)
+	tree := func(name string) string {
+		return "-- clusters/prod/a.yaml --\n" + gitRepository("flux-system", "main") + ks("flux-system", "./clusters/prod", "flux-system") + "-- apps/a.yaml --\n" + configMap + "-- clusters/prod/set.yaml --\n" +
+			object("fluxcd.controlplane.io/v1", "ResourceSet", name, "{resources: [{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: held, namespace: flux-system}, spec: {path: ./apps, sourceRef: {kind: GitRepository, name: flux-system}}}]}")
+	}
+	for name, want := range map[string]bool{"one": false, "two": true} {
+		g := New(p, clusters(t, p, tree("one")), clusters(t, p, tree(name)))
+		if _, held := g.Holds("clusters/prod/set.yaml"); held != want {
+			t.Errorf("%s: held: %t", name, held)
+		}
+	}
+}
+
+// TestMixedApplier: what applies a definition from the default branch, too, does not come with the windowed one.
+func TestMixedApplier(t *testing.T) {
+	p := parse(t, strings.Replace(sourcesFile, "path: clusters/prod, branch: main", "path: clusters/prod", 1))
+	tree := func(interval string) string {
+		return "-- clusters/prod/a.yaml --\n" + gitRepository("flux-system", "rw/a") + ks("flux-system", "./clusters/prod", "flux-system") + gitRepository("m", "main") +
+			sourceObject("GitRepository", "mix", "{"+fleet+", ref: {branch: rw/a}, include: [{repository: {name: m}, fromPath: child, toPath: inc}]}") + ks("p", "./inc", "mix") +
+			"-- child/e.yaml --\n" + strings.Replace(ks("e", "./apps", "flux-system"), "{path", "{interval: "+interval+", path", 1) + "-- apps/a.yaml --\n" + configMap
+	}
+	if _, held := New(p, clusters(t, p, tree("5m")), clusters(t, p, tree("9m"))).Holds("child/e.yaml"); !held {
+		t.Error("a definition that comes from main is left to the branch")
+	}
+}

@@ -1,6 +1,7 @@
 package reach
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -77,11 +78,10 @@ func (g *Graph) forced(before, after []Build) (out []Loss) {
 		}
 	}
 	for _, b := range after {
-		if k := b.Entry.Applied(); k == nil || !k.Force {
-			continue
-		}
+		k := b.Entry.Applied()
 		for _, l := range g.taking(b) {
-			if !l.made && was[of(l)] && !as[of(l)][l.Source+l.Path] {
+			force := k != nil && k.Force || l.Path != "" && strings.HasSuffix(l.Source, l.Path) // of the object itself
+			if force && !l.made && was[of(l)] && !as[of(l)][l.Source+l.Path] {
 				l.File = "" // there is no way to keep it
 				out = append(out, l)
 			}
@@ -112,7 +112,7 @@ func (g *Graph) unnamed(before []Build, files []string) (out []Loss) {
 		changed[f] = true
 	}
 	for _, e := range g.trees[0].entries {
-		if after, stays := is[key(e.Entry)]; e.elsewhere && (deletes(e.Entry) || stays) && (!stays || after.Digest() != e.Digest() || after.Fills() != e.Fills()) {
+		if after, stays := is[key(e.Entry)]; (e.elsewhere || tagged(e.Entry) || stays && tagged(after)) && (deletes(e.Entry) || stays) && (!stays || after.Digest() != e.Digest() || after.Fills() != e.Fills()) {
 			out = append(out, Loss{from: e.Entry, unnamed: true, in: e.Target()})
 		}
 	}
@@ -137,6 +137,12 @@ func (g *Graph) unnamed(before []Build, files []string) (out []Loss) {
 		}
 	}
 	return out
+}
+
+// tagged reports whether an entry point reads what stands at a tag.
+func tagged(e graph.Entry) bool {
+	k := e.Kustomization
+	return k != nil && k.Here && k.Source != nil && k.Source.Follows() == "" && k.Source.Commit == ""
 }
 
 // left is the files of an entry point that is not built, and of the charts of its HelmReleases, that may say less after a change than before it, by cluster.
@@ -318,11 +324,7 @@ func (g *Graph) Taken(lost []Loss) []Move {
 		if windowed[in] = union(windowed[in], windows); stands[in] == nil {
 			stands[in] = map[string]bool{}
 		}
-		for k, n := e.Kustomization, 0; k != nil && n <= kustomize.MaxDepth; k, n = k.Entry, n+1 {
-			if stands[in][k.Namespace] = true; k.Source != nil {
-				stands[in][k.Source.Namespace] = true
-			}
-		}
+		maps.Copy(stands[in], e.Stands())
 		for _, maker := range e.Makers() {
 			if windowed[maker.Target] = union(windowed[maker.Target], windows); maker.Kind == "ResourceSet" {
 				wide[maker.Target] = union(wide[maker.Target], windows)

@@ -327,6 +327,7 @@ func TestTakenUnknown(t *testing.T) {
 	parents := chart + "-- clusters/prod/parent.yaml --\n" + ks("parent", "./parent", "flux-system") + "-- parent/cm.yaml --\n" + configMap
 	renamed := changed(keeps(chart), "name: apps-rt,", "name: apps-new,", "./charts/shop", "./charts/web")
 	inParent := changed(parents, "-- clusters/prod/apps-rt.yaml --\n", "-- parent/apps-rt.yaml --\n")
+	tagged := repository() + "-- clusters/prod/tag.yaml --\n" + sourceObject("GitRepository", "tag", "{"+fleet+", ref: {tag: v1}}") + ks("tagged", "./apps/shared", "tag")
 	asCrds := strings.ReplaceAll(changed(chart, "kind: Namespace", "kind: Service"), "charts/shop", "charts/crds") + "-- charts/crds/files/ns.yaml --\nkind: Namespace\n"
 	asTemplates := strings.ReplaceAll(chart, "charts/shop", "charts/templates/shop")
 	kept := []Object{{Kind: "Namespace", Name: "shop", File: "apps/rt/x.yaml", Kept: true}}
@@ -390,6 +391,7 @@ func TestTakenUnknown(t *testing.T) {
 		"nothing of it says one":                     {repository(), changed(repository(), rtList, "resources: [../shared]"), "apps/rt/kustomization.yaml", "broken", nil, false},
 		"it reads another branch and goes":           {repository(), changed(repository(), "-- clusters/prod/tenant-ks.yaml", "-- other/tenant-ks.yaml"), "clusters/prod/tenant-ks.yaml", "", nil, true},
 		"it reads another branch and stays":          {repository(), repository(), "README.md", "", nil, false},
+		"no branch but another tag is read":          {tagged, changed(tagged, "tag: v1", "tag: v2"), "clusters/prod/tag.yaml", "", nil, true},
 		"another cluster's loses it":                 {onSpoke, changed(onSpoke, "kind: Namespace", "kind: Service"), "charts/shop/templates/ns.yaml", "", nil, true},
 		"the same one's by its key":                  {onValue, changed(onValue, "kind: Namespace", "kind: Service"), "charts/shop/templates/ns.yaml", "", nil, true},
 		"a third cluster's loses it":                 {onThird, changed(onThird, "kind: Namespace", "kind: Service"), "charts/shop/templates/ns.yaml", "", nil, false},
@@ -474,6 +476,7 @@ func TestTakenInClusters(t *testing.T) {
 		"in one":                     {on(), 1},
 		"in that which leads there":  {on("held"), 0},
 		"where its Flux objects are": {strings.ReplaceAll(on("held"), "name: held, namespace: flux-system", "name: held, namespace: shop"), 1},
+		"where the root's own is":    {strings.Replace(on("held"), "-- clusters/prod/held.yaml --\n", "-- clusters/prod/own.yaml --\n"+strings.ReplaceAll(ks("own", "./clusters/prod", "flux-system"), "name: own, namespace: flux-system", "name: own, namespace: shop")+"-- clusters/prod/held.yaml --\n", 1), 1},
 		"in that which it leads to":  {on("apps-rt"), 0},
 		"in the same other one":      {on("apps-rt", "held"), 1},
 		"a release leads there":      {with(on("apps-rt"), "HelmRelease", release), 1},
@@ -537,6 +540,7 @@ func TestTakenByForce(t *testing.T) {
 		"nothing by force":         {forced("force: true, "), "apps-rt", "apps-rt", "one", 0},
 		"of another one, by force": {forced("force: true, "), "tenant", "apps-rt", "other", 1},
 		"by no force":              {forced("force: false, "), "apps-rt", "apps-rt", "other", 0},
+		"by commonMetadata":        {forced("commonMetadata: {labels: {kustomize.toolkit.fluxcd.io/force: enabled}}, "), "apps-rt", "apps-rt", "other", 1},
 		"by the root's":            {root, "", "", "other", 1},
 	} {
 		g := New(p, clusters(t, p, c.tree), clusters(t, p, c.tree))

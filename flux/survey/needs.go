@@ -167,7 +167,8 @@ func (h holder) definitions() func(*graph.Kustomization, needs) []string {
 		e := graph.Entry{Cluster: &h.cluster, Kustomization: k}
 		leads := e.Way()
 		for _, r := range e.Refs() {
-			leads = append(leads, e.Leads(r, nil)...)
+			stands, makes := e.Leads(r, nil)
+			leads = slices.Concat(leads, stands, makes)
 		}
 		out := slices.DeleteFunc(leads, func(file string) bool {
 			return !slices.ContainsFunc(readers[file], func(n needs) bool { return !n.equal(held) })
