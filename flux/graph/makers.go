@@ -114,6 +114,9 @@ func (w *walk) makers(c *Cluster) bool {
 	}
 	sure := map[manifest.Ref]bool{}
 	for _, m := range makers {
+		if m.Kind != resourceSet && !manifest.Makes(m.Kind) {
+			continue
+		}
 		for r := range c.missing {
 			if !w.Spent(1, 0) && m.surely(r) && w.arrives(c, m, c.askers[r]) {
 				sure[r] = true
