@@ -420,15 +420,29 @@ func (e Entry) filled(h *manifest.Digest) {
 	}
 }
 
-// Stands is the namespaces in which Flux objects stand without which the entry point goes: it, its source and what makes it, those of what it is applied by, and of the root.
+// Stands is the namespaces in which Flux objects stand without which the entry point goes: it, its sources and what makes it, those of what it is applied by, and of the root. It is any, "*", where
+// what has their variables stands in no file, or may be made by something.
 func (e Entry) Stands() map[string]bool {
 	out := map[string]bool{}
 	add := func(k *Kustomization) {
 		if out[k.Namespace] = true; k.Source != nil {
 			out[k.Source.Namespace] = true
 		}
+		found, missing := e.Cluster.variables(k)
+		for _, s := range found {
+			missing = missing || s.by != nil
+			for by, n := s.Entry, 0; by != nil && n <= kustomize.MaxDepth; by, n = by.Entry, n+1 {
+				out[by.Namespace] = true
+			}
+		}
+		if missing {
+			out["*"] = true
+		}
 		if k.set != nil {
 			out[k.set.Namespace] = true
+		}
+		for _, o := range k.origins {
+			out[o.Namespace] = true
 		}
 	}
 	for k, n := e.Kustomization, 0; k != nil && n <= kustomize.MaxDepth; k, n = k.Entry, n+1 {

@@ -477,6 +477,7 @@ func TestTakenInClusters(t *testing.T) {
 		"in that which leads there":  {on("held"), 0},
 		"where its Flux objects are": {strings.ReplaceAll(on("held"), "name: held, namespace: flux-system", "name: held, namespace: shop"), 1},
 		"where the root's own is":    {strings.Replace(on("held"), "-- clusters/prod/held.yaml --\n", "-- clusters/prod/own.yaml --\n"+strings.ReplaceAll(ks("own", "./clusters/prod", "flux-system"), "name: own, namespace: flux-system", "name: own, namespace: shop")+"-- clusters/prod/held.yaml --\n", 1), 1},
+		"where what fills it may be": {strings.Replace(on("held"), "{"+kubeConfig+"path: ./apps/held", "{"+kubeConfig+"postBuild: {substituteFrom: [{kind: ConfigMap, name: vars}]}, path: ./apps/held", 1), 1},
 		"in that which it leads to":  {on("apps-rt"), 0},
 		"in the same other one":      {on("apps-rt", "held"), 1},
 		"a release leads there":      {with(on("apps-rt"), "HelmRelease", release), 1},
