@@ -35,18 +35,22 @@ func (c *thing) may(r manifest.Ref) bool {
 	return c.into == "" || r.Namespace == "" || c.into == r.Namespace
 }
 
-// surely reports whether an object is made of this one, and so nobody else makes it: an operator's object or a ResourceSet says it to the letter.
-func (c *thing) surely(r manifest.Ref) bool {
+// surely is what is made of this one, and so by nobody else: an operator's object or a ResourceSet says it to the letter.
+func (c *thing) surely() map[manifest.Ref]bool {
+	made := manifest.Ref{Kind: "Secret", Namespace: c.Namespace, Name: c.Name}
 	switch {
-	case c.Kind == resourceSet:
-		return !c.mentions.asks && c.mentions.makes[r]
-	case r.Kind != "Secret" || c.Namespace != r.Namespace || c.data == nil || c.data.Vague || c.anyName() || c.data.Copied():
-		return false
-	case c.Kind == "SealedSecret":
-		return c.Name == r.Name
+	case c.Kind == resourceSet && !c.mentions.asks:
+		return c.mentions.makes
+	case c.Kind != "ExternalSecret" && c.Kind != "SealedSecret", c.data.Vague, c.anyName(), c.data.Copied():
+		return nil
+	case c.Kind == "ExternalSecret":
+		policy := c.data.Text("spec", "target", "creationPolicy")
+		if policy != "" && policy != "Owner" && policy != "Orphan" || manifest.At(c.data.Node, "spec", "target", "manifest") != nil {
+			return nil
+		}
+		made.Name = cmp.Or(c.data.Text("spec", "target", "name"), c.Name)
 	}
-	policy := c.data.Text("spec", "target", "creationPolicy")
-	return c.Kind == "ExternalSecret" && cmp.Or(c.data.Text("spec", "target", "name"), c.Name) == r.Name && (policy == "" || policy == "Owner" || policy == "Orphan") && manifest.At(c.data.Node, "spec", "target", "manifest") == nil
+	return map[manifest.Ref]bool{made: true}
 }
 
 // arrives reports whether it is known that what a cluster has of the tree has this object, for those that follow some branches: nothing leaves it out, and no kubeConfig leads elsewhere.
@@ -112,15 +116,16 @@ func (w *walk) makers(c *Cluster) bool {
 	if len(c.sets) > 0 || w.tree.leads.hub {
 		makers = append(makers, w.plain()...)
 	}
-	sure := map[manifest.Ref]bool{}
+	sure := map[manifest.Ref]map[*thing]bool{}
 	for _, m := range makers {
-		if m.Kind != resourceSet && !manifest.Makes(m.Kind) {
-			continue
-		}
-		for r := range c.missing {
-			if !w.Spent(1, 0) && m.surely(r) && w.arrives(c, m, c.askers[r]) {
-				sure[r] = true
+		for r := range m.surely() {
+			if _, asked := c.missing[r]; !asked || w.Spent(1, 1) || !w.arrives(c, m, c.askers[r]) {
+				continue
 			}
+			if sure[r] == nil {
+				sure[r] = map[*thing]bool{}
+			}
+			sure[r][m] = true
 		}
 	}
 	found := false
@@ -134,7 +139,7 @@ func (w *walk) makers(c *Cluster) bool {
 			switch {
 			case w.Spent(1+size>>10, 0):
 				return found
-			case c.merged[r] && !slices.Contains(c.merging[r.Name], m), !c.missing[r] && !m.lets(r) || !m.may(r), sure[r] && !manifest.Makes(m.Kind) && !m.surely(r):
+			case c.merged[r] && !slices.Contains(c.merging[r.Name], m), !c.missing[r] && !m.lets(r) || !m.may(r), len(sure[r]) > 0 && !manifest.Makes(m.Kind) && !sure[r][m]:
 				continue
 			case w.Spent(0, thingNodes):
 				return found
