@@ -60,6 +60,23 @@ func (w *walk) arrives(c *Cluster, s *thing, branches map[string]bool) bool {
 	return !w.tree.leads.hub && !source && (e.Kustomization == nil || e.Branch() != "" && (e.Branch() == c.Branch || branches[e.Branch()])) && len(e.Ignores()) == 0
 }
 
+// sure is those of some makers that surely make an object, by that.
+func (w *walk) sure(c *Cluster, makers []*thing) map[manifest.Ref]map[*thing]bool {
+	out := map[manifest.Ref]map[*thing]bool{}
+	for _, m := range makers {
+		for r := range m.surely() {
+			if _, asked := c.missing[r]; !asked || w.Spent(1, 1) || !w.arrives(c, m, c.askers[r]) {
+				continue
+			}
+			if out[r] == nil {
+				out[r] = map[*thing]bool{}
+			}
+			out[r][m] = true
+		}
+	}
+	return out
+}
+
 // called reports whether a name fits one of those that a HelmRelease may call its objects by.
 func (c *thing) called(name string, fits func(name, by string) bool) bool {
 	return slices.ContainsFunc(c.begins, func(by string) bool { return manifest.Unfilled(by) != "" || fits(name, by) })
@@ -116,19 +133,7 @@ func (w *walk) makers(c *Cluster) bool {
 	if len(c.sets) > 0 || w.tree.leads.hub {
 		makers = append(makers, w.plain()...)
 	}
-	sure := map[manifest.Ref]map[*thing]bool{}
-	for _, m := range makers {
-		for r := range m.surely() {
-			if _, asked := c.missing[r]; !asked || w.Spent(1, 1) || !w.arrives(c, m, c.askers[r]) {
-				continue
-			}
-			if sure[r] == nil {
-				sure[r] = map[*thing]bool{}
-			}
-			sure[r][m] = true
-		}
-	}
-	found := false
+	sure, found := w.sure(c, makers), false
 	missing := slices.SortedFunc(maps.Keys(c.missing), manifest.Ref.Compare)
 	for _, m := range makers {
 		size := 0 // of what is looked through
