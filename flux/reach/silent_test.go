@@ -342,6 +342,8 @@ func TestMadeElsewhere(t *testing.T) {
 			strings.Replace(configMap, "name: cm", "name: src, namespace: flux-system", 1) + "data: {X: z}\n"), "clusters/prod/p.yaml", "weekend"},
 		"a variable that a replacement takes": {carried, "live/rv.yaml", "weekend"},
 		"labels that a replacement takes":     {labelled, "clusters/prod/src/kustomization.yaml", "weekend"},
+		"a replacement into an ExternalSecret": {values + charts + operator("external-secrets.io/v1", "ExternalSecret", "other", "{target: {name: other}}") + "-- live/src.yaml --\n" + configMap + "-- live/kustomization.yaml --\nresources: [s.yaml, src.yaml]\n" +
+			"replacements: [{source: {kind: ConfigMap, name: cm, fieldPath: data.a}, targets: [{select: {kind: ExternalSecret}, fieldPaths: [spec.target.name]}]}]\n", "live/s.yaml", "weekend"},
 		"a replacement into what makes it": {held + release("", "x\n") + "-- live/src.yaml --\n" + configMap + "-- live/kustomization.yaml --\nresources: [r.yaml, src.yaml]\n" +
 			"replacements: [{source: {kind: ConfigMap, name: cm, fieldPath: data.a}, targets: [{select: {kind: HelmRelease}, fieldPaths: [spec.values.a]}]}]\n", "live/src.yaml", "weekend"},
 		"what fills what makes it": {strings.Replace(held+release("values: {a: \"${V}\"}, ", "x\n"), ks("live", "./live", "flux-system"), strings.Replace(ks("live", "./live", "flux-system"), "{path", "{postBuild: {substituteFrom: [{kind: ConfigMap, name: rv}]}, path", 1), 1) +

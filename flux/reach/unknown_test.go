@@ -301,3 +301,18 @@ func TestUnknownClusters(t *testing.T) {
 		})
 	}
 }
+
+// TestNowhere: what has a source that stands in no file reads this repository where its path does, and is another one's where that is not here either.
+func TestNowhere(t *testing.T) {
+	p := parse(t, sourcesFile)
+	for dir, want := range map[string]bool{"./apps": true, "./deploy": false} {
+		tree := "-- clusters/prod/a.yaml --\n" + gitRepository("flux-system", "main") + ks("flux-system", "./clusters/prod", "flux-system") + ks("team", dir, "team") + "-- apps/a.yaml --\n" + configMap
+		reads := false
+		for _, e := range New(p, clusters(t, p, tree)).Entries() {
+			reads = reads || e.Kustomization != nil && e.Kustomization.Name == "team"
+		}
+		if reads != want {
+			t.Errorf("%s: it reads this repository: %t", dir, reads)
+		}
+	}
+}
