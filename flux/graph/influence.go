@@ -193,7 +193,11 @@ func (x *influences) object(s *thing, of Entry, role string, user Object) {
 			x.add(x.c.entry(k.Entry), of, k.Place, role, text)
 		}
 		x.first[d] = [2]int{first, len(x.out)}
-		x.patches(one.Object, of)
+		defined := one.Object
+		if one.by != nil {
+			defined = one.by.Object
+		}
+		x.patches(defined, of)
 		x.filled(one.Object, of, one.names)
 		if one.by != nil {
 			x.origins(one.by.origins, of, one.Object)

@@ -54,18 +54,26 @@ func (c *thing) surely() map[manifest.Ref]bool {
 }
 
 // arrives reports whether it is known that what a cluster has of the tree has this object, for those that follow some branches: nothing leaves it out, and no kubeConfig leads elsewhere.
-func (w *walk) arrives(c *Cluster, s *thing, branches map[string]bool) bool {
+func (w *walk) arrives(c *Cluster, s *thing, branches map[string]bool, leaves map[Entry]bool) bool {
 	e := c.entry(s.Entry)
 	source := e.Kustomization != nil && e.Kustomization.Source != nil && e.Kustomization.Source.leaves()
-	return !w.tree.leads.hub && !source && (e.Kustomization == nil || e.Branch() != "" && (e.Branch() == c.Branch || branches[e.Branch()])) && len(e.Ignores()) == 0
+	if w.tree.leads.hub || source || e.Kustomization != nil && (e.Branch() == "" || e.Branch() != c.Branch && !branches[e.Branch()]) {
+		return false
+	}
+	some, known := leaves[e]
+	if !known {
+		some = w.Spent(1+len(e.edges())>>3, 1) || len(e.Ignores()) > 0
+		leaves[e] = some
+	}
+	return !some
 }
 
 // sure is those of some makers that surely make an object, by that.
 func (w *walk) sure(c *Cluster, makers []*thing) map[manifest.Ref]map[*thing]bool {
-	out := map[manifest.Ref]map[*thing]bool{}
+	out, leaves := map[manifest.Ref]map[*thing]bool{}, map[Entry]bool{} // what has files that may be left out
 	for _, m := range makers {
 		for r := range m.surely() {
-			if _, asked := c.missing[r]; !asked || w.Spent(1, 1) || !w.arrives(c, m, c.askers[r]) {
+			if _, asked := c.missing[r]; !asked || w.Spent(1, 1) || !w.arrives(c, m, c.askers[r], leaves) {
 				continue
 			}
 			if out[r] == nil {

@@ -420,9 +420,9 @@ func (e Entry) filled(h *manifest.Digest) {
 	}
 }
 
-// Stands is the namespaces in which Flux objects stand without which the entry point goes: it, its sources and what makes it, those of what it is applied by, and of the root. It is any, "*", where
+// Namespaces is those in which Flux objects stand without which the entry point goes: it, its sources and what makes it, those of what it is applied by, and of the root. It is any, "*", where
 // what has their variables stands in no file, or may be made by something.
-func (e Entry) Stands() map[string]bool {
+func (e Entry) Namespaces() map[string]bool {
 	out := map[string]bool{}
 	add := func(k *Kustomization) {
 		if out[k.Namespace] = true; k.Source != nil {

@@ -117,10 +117,13 @@ func (g *Graph) unnamed(before []Build, files []string) (out []Loss) {
 		}
 	}
 	makers := map[string]maker{}
-	for _, e := range g.trees[1].entries {
-		for _, m := range e.Makers() {
-			if !g.spent(e.Path(), 1, 1) {
-				makers[refOf(m)] = maker{m, e.Owners()}
+	if slices.ContainsFunc(before, func(b Build) bool { return len(b.Entry.Makers()) > 0 }) {
+		for _, e := range g.trees[1].entries {
+			owners := e.Owners()
+			for _, m := range e.Makers() {
+				if !g.spent(e.Path(), 1, 1) {
+					makers[refOf(m)] = maker{m, owners}
+				}
 			}
 		}
 	}
@@ -324,7 +327,7 @@ func (g *Graph) Taken(lost []Loss) []Move {
 		if windowed[in] = union(windowed[in], windows); stands[in] == nil {
 			stands[in] = map[string]bool{}
 		}
-		maps.Copy(stands[in], e.Stands())
+		maps.Copy(stands[in], e.Namespaces())
 		for _, maker := range e.Makers() {
 			if windowed[maker.Target] = union(windowed[maker.Target], windows); maker.Kind == "ResourceSet" {
 				wide[maker.Target] = union(wide[maker.Target], windows)
